@@ -1,0 +1,93 @@
+package schemas
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+)
+
+// Meta is what the stream knows of a submission that its body does not say.
+type Meta struct {
+	Tenant   string
+	Lane     Lane
+	Sequence uint64    // on the submit stream
+	Stored   time.Time // when the stream took it
+	Door     string    // "api" or "publish"
+}
+
+// DecodeEnvelope reads an event strictly: unknown fields, a newer version and
+// states that this version does not know are errors.
+func DecodeEnvelope(b []byte) (Envelope, error) {
+	var e Envelope
+	if err := strict(b, &e); err != nil {
+		return Envelope{}, Errorf(ClassInternal, "envelope: %v", err)
+	}
+	if e.Version != EnvelopeVersion {
+		return Envelope{}, Errorf(ClassInternal, "envelope: version %d, this program reads %d", e.Version, EnvelopeVersion)
+	}
+	if !e.State.Known() {
+		return Envelope{}, Errorf(ClassInternal, "envelope: unknown state %q", clip(string(e.State), 40))
+	}
+	return e, nil
+}
+
+// Encode writes an event in its canonical form: decoding and encoding it again
+// gives the same bytes.
+func (e Envelope) Encode() ([]byte, error) {
+	e.Version = EnvelopeVersion
+	b, err := marshal(e)
+	if err != nil {
+		return nil, fmt.Errorf("encode envelope of job %s: %w", e.JobID, err)
+	}
+	return b, nil
+}
+
+// DecodeJob reads a submission strictly and fills its defaults. The error is an
+// *Error of class submission_invalid or too_large, and says where.
+func DecodeJob(b []byte) (Job, error) {
+	var j Job
+	if len(b) > MaxJobBytes {
+		return j, Errorf(ClassTooLarge, "submission: %d bytes, at most %d", len(b), MaxJobBytes)
+	}
+	if err := strict(b, &j); err != nil {
+		return Job{}, Errorf(ClassSubmissionInvalid, "submission: %v", err)
+	}
+	j.Limits = j.Limits.OrDefault()
+	if j.Language == "" {
+		j.Language = Python
+	}
+	return j, nil
+}
+
+// Digest returns the sha256 of b in hex.
+func Digest(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+func strict(b []byte, into any) error {
+	dec := json.NewDecoder(bytes.NewReader(b))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(into); err != nil {
+		return err
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return fmt.Errorf("more than one JSON value")
+	}
+	return nil
+}
+
+// marshal writes JSON without escaping <, > and &: code is full of them.
+func marshal(v any) ([]byte, error) {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimRight(buf.Bytes(), "\n"), nil
+}

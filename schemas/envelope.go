@@ -1,0 +1,245 @@
+package schemas
+
+import "time"
+
+// EnvelopeVersion is the version this package writes. A reader refuses a
+// higher one.
+const EnvelopeVersion = 1
+
+// Envelope is one event of a job's log: "job J is now in state S", with all
+// that the worker of S needs.
+type Envelope struct {
+	Version int    `json:"version"`
+	JobID   string `json:"job_id"`
+	Tenant  string `json:"tenant"`
+	Lane    Lane   `json:"lane"`
+	State   State  `json:"state"`
+
+	At         time.Time  `json:"at"`         // when the event was written
+	CreatedAt  time.Time  `json:"created_at"` // when the job was submitted
+	Submission Submission `json:"submission"`
+	Job        Job        `json:"job"`
+
+	Turn    int      `json:"turn"`            // model answers received
+	Attempt int      `json:"attempt"`         // answers tried
+	Tried   []string `json:"tried,omitempty"` // digest of each program tried, in order
+	Spent   Spent    `json:"spent"`
+
+	// Conversation is all that was said after the first prompt.
+	Conversation []Message `json:"conversation,omitempty"`
+	Round        *Round    `json:"round,omitempty"` // the calls in flight
+	Code         *Code     `json:"code,omitempty"`  // the program under trial
+	Text         string    `json:"text,omitempty"`  // the final text under trial
+
+	Facts     *Facts     `json:"facts,omitempty"`
+	Run       *RunReport `json:"run,omitempty"`
+	Tests     *RunReport `json:"tests,omitempty"`
+	Workspace *Workspace `json:"workspace,omitempty"`
+
+	Feedback *Feedback `json:"feedback,omitempty"` // why planning is entered again
+	Error    *Error    `json:"error,omitempty"`
+	Result   *Result   `json:"result,omitempty"` // on terminal states
+
+	Wait     *Wait     `json:"wait,omitempty"`     // on waiting
+	Intent   *Intent   `json:"intent,omitempty"`   // on calling
+	Steering *Steering `json:"steering,omitempty"` // on an event that an operator caused
+
+	// Spilled maps a field's JSON name to where its value is, when the event
+	// would have been larger than MaxEnvelopeBytes.
+	Spilled map[string]BlobRef `json:"spilled,omitempty"`
+
+	// Sequence is the event's place on the log, 0 before it is written.
+	Sequence uint64 `json:"-"`
+}
+
+// Spillable lists the JSON names of the fields that may be moved to the object
+// store, in no order: the largest goes first.
+var Spillable = []string{"job", "conversation", "round", "code", "text", "facts", "run", "tests", "workspace", "feedback", "result"}
+
+// Submission says where a job came from; the same body at the same sequence is
+// the same job.
+type Submission struct {
+	Sequence uint64 `json:"sequence"`       // on the submit stream
+	Digest   string `json:"digest"`         // sha256 of the body, hex
+	Door     string `json:"door,omitempty"` // "api", "publish", "fork"
+}
+
+// Spent adds up what a job has used.
+type Spent struct {
+	WallMS           int64 `json:"wall_ms"` // inside handlers
+	ModelRequests    int   `json:"model_requests"`
+	PromptTokens     int   `json:"prompt_tokens"`
+	CompletionTokens int   `json:"completion_tokens"`
+}
+
+// Tokens is the sum that Limits.Tokens bounds.
+func (s Spent) Tokens() int { return s.PromptTokens + s.CompletionTokens }
+
+// Code is a program. Digest is sha256 of the very bytes, hex.
+type Code struct {
+	Language Language `json:"language"`
+	Source   string   `json:"source"`
+	Digest   string   `json:"digest"`
+}
+
+// Workspace is a snapshot of /workspace, named by its content. A small one
+// carries its files' content, a larger one is an archive in the object store.
+type Workspace struct {
+	Digest    string   `json:"digest"` // "sha256:…" over paths, modes and contents
+	SizeBytes int64    `json:"size_bytes"`
+	Files     []File   `json:"files"`
+	Archive   *BlobRef `json:"archive,omitempty"`
+}
+
+// BlobRef names bytes in the object store.
+type BlobRef struct {
+	Name      string `json:"name"` // <tenant>/<job>/<sequence>/<digest>.<suffix>
+	Digest    string `json:"digest"`
+	SizeBytes int64  `json:"size_bytes"`
+}
+
+// Feedback tells the model what happened, where, and the shape of the data
+// around it.
+type Feedback struct {
+	Class   Class  `json:"class"`
+	Message string `json:"message"`
+	Where   string `json:"where,omitempty"`
+	Shape   string `json:"shape,omitempty"`
+}
+
+// Wait parks a job.
+type Wait struct {
+	Until  time.Time `json:"until"`
+	Resume State     `json:"resume"`
+	Tries  int       `json:"tries"` // failed tries of the state to resume, so far
+	Reason *Error    `json:"reason,omitempty"`
+}
+
+// Intent says that a call is about to take effect.
+type Intent struct {
+	CallID     string    `json:"call_id"`
+	Owner      string    `json:"owner"`
+	LeaseUntil time.Time `json:"lease_until"`
+	Resume     State     `json:"resume"` // the state whose handler made it
+}
+
+// Steering says which operator's act wrote an event.
+type Steering struct {
+	RollbackOf uint64 `json:"rollback_of,omitempty"` // the sequence that was copied
+	ForkedFrom string `json:"forked_from,omitempty"` // job@sequence
+	ReplayID   string `json:"replay_id,omitempty"`
+	Reason     string `json:"reason,omitempty"`
+}
+
+// ResultStatus is how a job ended.
+type ResultStatus string
+
+const (
+	ResultSuccess        ResultStatus = "success"
+	ResultError          ResultStatus = "error"
+	ResultPartialSuccess ResultStatus = "partial_success"
+)
+
+// Result is what a job comes to.
+type Result struct {
+	Status   ResultStatus `json:"status"`
+	Data     any          `json:"data"` // the declared result, or what was printed, or the final text
+	Code     string       `json:"code"`
+	Files    []File       `json:"files,omitempty"` // of the workspace; content where it is small
+	Metadata Metadata     `json:"metadata"`
+	Error    *Error       `json:"error"` // null on success
+}
+
+// Metadata says how a result came about.
+type Metadata struct {
+	ExecutionTimeMS float64    `json:"execution_time_ms"`
+	CodeHash        string     `json:"code_hash"`
+	SandboxVersion  string     `json:"sandbox_version"`
+	Attempts        int        `json:"attempts"`
+	Turns           int        `json:"turns"`
+	Tokens          int        `json:"tokens"`
+	Isolation       *Isolation `json:"isolation"`
+	Warnings        []Finding  `json:"warnings,omitempty"`
+}
+
+// Outcome is what is published on a job's result subject and returned to a
+// client that waits.
+type Outcome struct {
+	ID       string    `json:"id"`
+	Tenant   string    `json:"tenant"`
+	State    State     `json:"state"`
+	Sequence uint64    `json:"sequence"`
+	At       time.Time `json:"at"`
+	Result   *Result   `json:"result"`
+}
+
+// Accepted answers a submission.
+type Accepted struct {
+	ID       string `json:"id"`
+	Sequence uint64 `json:"sequence"` // on the submit stream
+}
+
+// Rejection is kept for a submission that was not taken.
+type Rejection struct {
+	Sequence uint64    `json:"sequence"`
+	ID       string    `json:"id,omitempty"`
+	At       time.Time `json:"at"`
+	Error    Error     `json:"error"`
+	Excerpt  string    `json:"excerpt,omitempty"` // the first bytes of the body, printable
+}
+
+// Next returns a copy of e as the event that a worker returns: in state to,
+// with nothing that belonged to the event alone.
+func (e Envelope) Next(to State) Envelope {
+	e.State = to
+	e.Feedback, e.Error, e.Result = nil, nil, nil
+	e.Wait, e.Intent, e.Steering, e.Spilled = nil, nil, nil, nil
+	return e
+}
+
+// Fail returns the failed event that follows e.
+func (e Envelope) Fail(err *Error) Envelope {
+	next := e.Next(StateFailed)
+	next.Error = err
+	next.Result = &Result{Status: ResultError, Error: err, Metadata: e.metadata()}
+	if e.Code != nil {
+		next.Result.Code = e.Code.Source
+	}
+	return next
+}
+
+// Replan returns the event that sends e back to planning with feedback.
+func (e Envelope) Replan(f Feedback) Envelope {
+	next := e.Next(StatePlanning)
+	next.Feedback = &f
+	return next
+}
+
+func (e Envelope) metadata() Metadata {
+	m := Metadata{Attempts: e.Attempt, Turns: e.Turn, Tokens: e.Spent.Tokens()}
+	if e.Facts != nil {
+		m.CodeHash = e.Facts.CodeHash
+	}
+	if e.Run != nil {
+		m.ExecutionTimeMS = e.Run.WallMS
+		m.Isolation = &e.Run.Isolation
+		m.SandboxVersion = e.Run.Isolation.Versions["sandbox"]
+	}
+	return m
+}
+
+// Succeed returns the completed event that follows e, with data as its result.
+func (e Envelope) Succeed(data any) Envelope {
+	next := e.Next(StateCompleted)
+	next.Result = &Result{Status: ResultSuccess, Data: data, Metadata: e.metadata()}
+	if e.Code != nil {
+		next.Result.Code = e.Code.Source
+	}
+	if e.Workspace != nil {
+		next.Result.Files = e.Workspace.Files
+	}
+	if e.Facts != nil {
+		next.Result.Metadata.Warnings = e.Facts.Findings
+	}
+	return next
+}

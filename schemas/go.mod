@@ -1,0 +1,3 @@
+module callgate.dev/schemas
+
+go 1.26
