@@ -102,6 +102,12 @@ type Facts struct {
 	Calls     []CodeCall  `json:"calls,omitempty"`
 	Findings  []Finding   `json:"findings"`
 	Analyser  string      `json:"analyser,omitempty"` // interpreter and version
+	// SourceType is "module" for JavaScript that imports, exports or awaits at
+	// top level, "script" for any other.
+	SourceType string `json:"source_type,omitempty"`
+	// Digest is the sha256 of the very bytes that were parsed, hex: Facts hold
+	// for the Code with this digest only.
+	Digest string `json:"digest,omitempty"`
 }
 
 // ParseError is where a program stops being one. Lines and columns count from 1.
