@@ -22,14 +22,15 @@ type Envelope struct {
 
 	Turn    int      `json:"turn"`            // model answers received
 	Attempt int      `json:"attempt"`         // answers tried
-	Tried   []string `json:"tried,omitempty"` // digest of each program tried, in order
+	Tried   []string `json:"tried,omitempty"` // digest of each answer tried: Tried[i] is attempt i+1's
 	Spent   Spent    `json:"spent"`
 
 	// Conversation is all that was said after the first prompt.
 	Conversation []Message `json:"conversation,omitempty"`
-	Round        *Round    `json:"round,omitempty"` // the calls in flight
-	Code         *Code     `json:"code,omitempty"`  // the program under trial
-	Text         string    `json:"text,omitempty"`  // the final text under trial
+	Answer       *Answer   `json:"answer,omitempty"` // how the model's last answer was read
+	Round        *Round    `json:"round,omitempty"`  // the calls in flight
+	Code         *Code     `json:"code,omitempty"`   // the program under trial
+	Text         string    `json:"text,omitempty"`   // the final text under trial
 
 	Facts     *Facts     `json:"facts,omitempty"`
 	Run       *RunReport `json:"run,omitempty"`
@@ -70,6 +71,9 @@ type Spent struct {
 	ModelRequests    int   `json:"model_requests"`
 	PromptTokens     int   `json:"prompt_tokens"`
 	CompletionTokens int   `json:"completion_tokens"`
+	// Estimated says that a server named no usage for some request, and that its
+	// tokens were estimated from the text.
+	Estimated bool `json:"estimated,omitempty"`
 }
 
 // Tokens is the sum that Limits.Tokens bounds.

@@ -45,6 +45,17 @@ type Call struct {
 	TimeoutMS int64           `json:"timeout_ms,omitempty"`
 }
 
+// Answer says how a model's answer was read: who gave it, why it ended, what it
+// cost and what had to be repaired before it could be read.
+type Answer struct {
+	Model            string   `json:"model,omitempty"` // as the server names it
+	FinishReason     string   `json:"finish_reason,omitempty"`
+	PromptTokens     int      `json:"prompt_tokens"`
+	CompletionTokens int      `json:"completion_tokens"`
+	Estimated        bool     `json:"estimated,omitempty"` // the server named no usage
+	Repairs          []Repair `json:"repairs,omitempty"`
+}
+
 // Repair is one change made to what a model sent, so that it could be read.
 type Repair struct {
 	Rule   string `json:"rule"`
@@ -66,6 +77,7 @@ type CallResult struct {
 // without a result, len(Calls) when all have one.
 type Round struct {
 	Calls   []Call       `json:"calls"`
+	Content string       `json:"content,omitempty"` // what the model said beside the calls
 	Results []CallResult `json:"results,omitempty"`
 	Cursor  int          `json:"cursor"`
 	// Checked says that every call has been through the walls.
