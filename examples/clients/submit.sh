@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# Submits one job through the door for programs that only publish, and waits for its result. It needs bash and nothing
+# else: the NATS protocol is text.
+#
+#   ./submit.sh 'Write add(a, b), which returns their sum.'
+#
+# CALLGATE_NATS is the server, nats://127.0.0.1:4222 by default; CALLGATE_TENANT the tenant, "default" by default.
+set -euo pipefail
+
+url=${CALLGATE_NATS:-nats://127.0.0.1:4222}
+tenant=${CALLGATE_TENANT:-default}
+prompt=${1:-Write a Python function add(a, b) that returns the sum of its arguments.}
+hostport=${url#nats://}
+id="sh-$$-$(date +%s)"
+
+# JSON string: backslash, quote and line breaks are what a prompt may hold.
+escaped=${prompt//\\/\\\\}; escaped=${escaped//\"/\\\"}; escaped=${escaped//$'\n'/\\n}; escaped=${escaped//$'\t'/\\t}
+job="{\"id\":\"$id\",\"prompt\":\"$escaped\",\"language\":\"python\"}"
+length=$(printf %s "$job" | wc -c)
+
+exec 3<>"/dev/tcp/${hostport%:*}/${hostport##*:}"
+say() { printf '%s\r\n' "$*" >&3; }
+
+say 'CONNECT {"verbose":false,"pedantic":false,"name":"submit.sh","lang":"bash","version":"1"}'
+# The result and a rejection are subscribed to before the job is published, so that neither can be missed.
+say "SUB callgate.result.$tenant.$id 1"
+say "SUB callgate.rejected.$tenant 2"
+say "SUB _INBOX.$id 3"
+say "PUB callgate.submit.$tenant _INBOX.$id $length"
+say "$job"
+
+sequence=
+while IFS= read -r line <&3; do
+  line=${line%$'\r'}
+  case $line in
+    PING) say PONG ;;
+    -ERR*) echo "server: $line" >&2; exit 3 ;;
+    MSG\ *|HMSG\ *)
+      fields=($line)
+      size=${fields[-1]}
+      LC_ALL=C IFS= read -r -N "$size" body <&3
+      case ${fields[2]} in
+        1) printf '%s\n' "$body"; [[ $body == *'"state":"completed"'* ]]; exit ;;
+        # JetStream's own acknowledgement: {"stream":"CALLGATE_SUBMIT","seq":7}
+        3) [[ $body == *'"error"'* ]] && { echo "refused: $body" >&2; exit 3; }
+           sequence=${body##*\"seq\":}; sequence=${sequence%%[,\}]*}
+           echo "stored as submission $sequence" >&2 ;;
+        2) [[ -n $sequence && $body == *"\"sequence\":$sequence,"* ]] && { echo "rejected: $body" >&2; exit 2; } ;;
+      esac ;;
+  esac
+done
+echo "the server closed the connection" >&2
+exit 3
