@@ -56,7 +56,7 @@ const (
 func (c *checker) answer(raw json.RawMessage, path string) Answer {
 	if kind(raw) == "a string" {
 		text, _ := decodeRaw[string](c, raw, path, "give a string")
-		return Answer{Content: &text}
+		return Answer{Content: &text, Times: 1}
 	}
 	if k := kind(raw); k != "an object" {
 		c.fault(path, "is "+k, "give a string (the assistant's content) or an object")
