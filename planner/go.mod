@@ -6,3 +6,12 @@ require (
 	github.com/sashabaranov/go-openai v1.43.0
 	go.uber.org/goleak v1.3.0
 )
+
+require callgate.dev/schemas v0.0.0
+
+require (
+	github.com/agnivade/levenshtein v1.2.2 // indirect
+	github.com/santhosh-tekuri/jsonschema/v5 v5.3.1 // indirect
+)
+
+replace callgate.dev/schemas => ../schemas
