@@ -1,0 +1,4 @@
+package streams
+
+// ListSubject is where the list of jobs is asked for.
+const ListSubject = "callgate.api.list"
