@@ -1,0 +1,105 @@
+package planner
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"callgate.dev/planner/answer"
+	"callgate.dev/planner/prompt"
+	"callgate.dev/schemas"
+)
+
+// MaxCalls bounds the calls of one answer.
+const MaxCalls = 128
+
+// decide makes the next event of an answer. In has it settled already.
+func (p *Planner) decide(in schemas.Envelope, resp Response) (schemas.Envelope, error) {
+	in.Code, in.Text, in.Facts, in.Run, in.Tests = nil, "", nil, nil, nil
+	content := answer.Visible(resp.Content[:min(len(resp.Content), answer.MaxBytes)])
+	if len(resp.Content) > answer.MaxBytes {
+		content = clip(content, 4096) // it will be refused; the model is shown how it began
+	}
+	if len(resp.Calls) > 0 {
+		return p.decideCalls(in, resp, content)
+	}
+	if why := refusal(resp, content); why != "" {
+		in.Conversation = append(in.Conversation, said(content+resp.Refusal))
+		return in.Fail(schemas.Errorf(schemas.ClassModelRefused, "%s", why)), nil
+	}
+	in.Conversation = append(in.Conversation, said(content))
+	want := answer.Want{Language: in.Job.Language, Program: prompt.WantsProgram(in.Job.Contract)}
+	if c := in.Job.Contract; c != nil && c.Entrypoint != nil {
+		want.Entrypoint = c.Entrypoint.Name
+	}
+	read, err := answer.Read(resp.Content, resp.FinishReason, want)
+	switch e, _ := errors.AsType[*schemas.Error](err); {
+	case err != nil && (e == nil || e.Class != schemas.ClassModelOutputUnparseable):
+		return schemas.Envelope{}, fmt.Errorf("plan job %s: %w", in.JobID, err)
+	case err != nil:
+		return replan(in, resp.Content, e), nil
+	}
+	in.Answer.Repairs = slices.Concat(in.Answer.Repairs, read.Repairs)
+	if read.Source != "" {
+		return tryProgram(in, read.Source), nil
+	}
+	return tryText(in, read.Text), nil
+}
+
+// refusal returns why an answer is one, or nothing.
+func refusal(resp Response, content string) string {
+	switch {
+	case content != "":
+		return ""
+	case strings.TrimSpace(resp.Refusal) != "":
+		return "the model declined: " + clip(strings.TrimSpace(resp.Refusal), 500)
+	case resp.FinishReason == "content_filter":
+		return "the provider's content filter withheld the answer"
+	default:
+		return ""
+	}
+}
+
+// decideCalls sends calls on under our IDs. What was said beside them stays
+// with the round.
+func (p *Planner) decideCalls(in schemas.Envelope, resp Response, content string) (schemas.Envelope, error) {
+	if err := checkCalls(resp); err != nil {
+		in.Conversation = append(in.Conversation, said(cmp.Or(content, "(calls that could not be read)")))
+		return replan(in, resp.Content, err), nil
+	}
+	round := &schemas.Round{Content: content}
+	for i, c := range resp.Calls {
+		id := schemas.DeriveCallID(p.config.Env, p.config.Component, in.Sequence, i+1)
+		round.Calls = append(round.Calls, schemas.Call{ID: id.String(), ProviderID: c.ProviderID, Name: c.Name, Raw: c.Arguments})
+	}
+	next := in.Next(schemas.StateToolCalling)
+	next.Round = round
+	return next, nil
+}
+
+// checkCalls refuses what no wall behind could tell apart: where the server did
+// not say that the model had finished, arguments that are not JSON may be the
+// beginning of others.
+func checkCalls(resp Response) *schemas.Error {
+	if n := len(resp.Calls); n > MaxCalls {
+		return schemas.Errorf(schemas.ClassModelOutputUnparseable, "the answer has %d calls, at most %d are taken at once", n, MaxCalls)
+	}
+	if slices.Contains([]string{"tool_calls", "function_call", "stop", "tool_use", "end_turn"}, resp.FinishReason) {
+		return nil
+	}
+	for i, c := range resp.Calls {
+		if !json.Valid([]byte(c.Arguments)) {
+			return schemas.Errorf(schemas.ClassModelOutputUnparseable, "call %d (%s): the arguments are not JSON, and finish_reason is %q: they may be cut off, nothing was called",
+				i+1, clip(c.Name, 64), resp.FinishReason)
+		}
+	}
+	return nil
+}
+
+// said is the assistant's message of an answer.
+func said(content string) schemas.Message {
+	return schemas.Message{Role: schemas.RoleAssistant, Content: cmp.Or(content, silence)}
+}

@@ -1,0 +1,51 @@
+package planner
+
+import (
+	"context"
+
+	"callgate.dev/schemas"
+)
+
+// Model answers a conversation. An error means that there is no answer: it is
+// marked by schemas.Permanent or schemas.RetryAfter where that is known, and
+// wraps a *schemas.Error. Retries are the caller's.
+type Model interface {
+	Complete(ctx context.Context, req Request) (Response, error)
+}
+
+// Catalogue knows the tools. Contracts returns those that a tenant may call:
+// all of them where names is nil, else those that are named. A name that it
+// doesn't know, or that the tenant may not call, is a *schemas.Error.
+type Catalogue interface {
+	Contracts(tenant string, names *[]string) ([]schemas.ToolContract, error)
+}
+
+// Request is one question to a model.
+type Request struct {
+	Model     string // empty for the one that is configured
+	Messages  []schemas.Message
+	Tools     []schemas.ToolContract
+	MaxTokens int    // what is left of the job's budget for the answer
+	User      string // tells conversations apart that begin alike
+}
+
+// Response is a model's answer as its server gave it, in one shape.
+type Response struct {
+	Content          string
+	Refusal          string
+	Calls            []ProposedCall
+	FinishReason     string // the server's word; empty where it had none
+	Model            string // as the server names it
+	PromptTokens     int
+	CompletionTokens int
+	Estimated        bool // the server named no usage
+	Repairs          []schemas.Repair
+}
+
+// ProposedCall is a tool call under the provider's ID, which may be empty or
+// used twice.
+type ProposedCall struct {
+	ProviderID string
+	Name       string
+	Arguments  string
+}

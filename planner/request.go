@@ -1,0 +1,32 @@
+package planner
+
+import (
+	"callgate.dev/planner/prompt"
+	"callgate.dev/schemas"
+)
+
+// assemble makes the request: what holds for every job, this job, and what was
+// said since.
+func assemble(in schemas.Envelope, said []schemas.Message, tools []schemas.ToolContract) (Request, error) {
+	system, err := prompt.System(in.Job, tools)
+	if err != nil {
+		return Request{}, err
+	}
+	task, err := prompt.Task(in.Job)
+	if err != nil {
+		return Request{}, err
+	}
+	messages := []schemas.Message{
+		{Role: schemas.RoleSystem, Content: system},
+		{Role: schemas.RoleUser, Content: task},
+	}
+	for _, m := range said {
+		// The chat templates of several open models refuse two user messages in a row.
+		if last := &messages[len(messages)-1]; m.Role == schemas.RoleUser && last.Role == schemas.RoleUser {
+			last.Content += "\n\n" + m.Content
+			continue
+		}
+		messages = append(messages, m)
+	}
+	return Request{Model: in.Job.Model, Messages: messages, Tools: tools, User: in.Tenant + "/" + in.JobID}, nil
+}
