@@ -1,0 +1,158 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// group1 is one directory in each v1 hierarchy.
+type group1 struct {
+	dirs  map[string]string
+	tasks []int
+	usage int // cpuacct.usage
+	last  Limits
+}
+
+func newGroup1(parents map[string]string, name string) (*group1, error) {
+	g := &group1{dirs: map[string]string{}, usage: -1}
+	for controller, parent := range parents {
+		g.dirs[controller] = filepath.Join(parent, name)
+	}
+	for _, d := range distinct(g.dirs) {
+		if err := os.Mkdir(d, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
+			return nil, errors.Join(fmt.Errorf("make a cgroup: %w", err), g.close())
+		}
+		// The right to join is checked against whoever opened the file
+		// (Linux 5.16, and backports), so it is opened here.
+		fd, err := unix.Open(filepath.Join(d, "tasks"), unix.O_WRONLY|unix.O_CLOEXEC, 0)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("open %s/tasks: %w", d, err), g.close())
+		}
+		g.tasks = append(g.tasks, fd)
+	}
+	if d := g.dirs["cpuacct"]; d != "" {
+		fd, err := unix.Open(filepath.Join(d, "cpuacct.usage"), unix.O_RDONLY|unix.O_CLOEXEC, 0)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("open %s/cpuacct.usage: %w", d, err), g.close())
+		}
+		g.usage = fd
+	}
+	return g, nil
+}
+
+func (g *group1) descriptors() []int { return g.tasks }
+
+func (g *group1) set(l Limits) error {
+	if d := g.dirs["memory"]; d != "" && l.MemoryBytes != g.last.MemoryBytes {
+		if err := g.setMemory(d, l.MemoryBytes); err != nil {
+			return err
+		}
+	}
+	if d := g.dirs["pids"]; d != "" && l.Pids != g.last.Pids {
+		if err := writeFile(filepath.Join(d, "pids.max"), strconv.FormatInt(l.Pids, 10)); err != nil {
+			return err
+		}
+	}
+	if d := g.dirs["cpu"]; d != "" && l.CPUPercent != g.last.CPUPercent {
+		// A period of 100 ms: one percent is 1000 µs of it.
+		if err := writeFile(filepath.Join(d, "cpu.cfs_quota_us"), strconv.FormatInt(l.CPUPercent*1000, 10)); err != nil {
+			return err
+		}
+	}
+	g.last = l
+	return nil
+}
+
+// setMemory keeps memory+swap equal to memory. The kernel refuses a memory
+// limit above memory+swap and a memory+swap limit below memory, so the order
+// depends on the direction; memory+swap exists only with swap accounting.
+func (g *group1) setMemory(dir string, bytes int64) error {
+	plain, swap := filepath.Join(dir, "memory.limit_in_bytes"), filepath.Join(dir, "memory.memsw.limit_in_bytes")
+	value := strconv.FormatInt(bytes, 10)
+	order := []string{plain, swap}
+	if g.last.MemoryBytes != 0 && bytes > g.last.MemoryBytes {
+		order = []string{swap, plain}
+	}
+	for _, path := range order {
+		err := writeFile(path, value)
+		if path == swap && errors.Is(err, unix.ENOENT) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (g *group1) cpu() (time.Duration, error) {
+	if g.usage < 0 {
+		return 0, nil
+	}
+	text, err := readAt(g.usage)
+	if err != nil {
+		return 0, fmt.Errorf("read cpuacct.usage: %w", err)
+	}
+	ns, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("read cpuacct.usage: %w", err)
+	}
+	return time.Duration(ns), nil
+}
+
+func (g *group1) counters() (counters, error) {
+	var c counters
+	var err error
+	if c.cpu, err = g.cpu(); err != nil {
+		return c, err
+	}
+	if d := g.dirs["memory"]; d != "" {
+		// failcnt stays 0 for kills; oom_kill (Linux 4.13) counts them.
+		oom, err := os.ReadFile(filepath.Join(d, "memory.oom_control"))
+		if err != nil {
+			return c, fmt.Errorf("read the count of out-of-memory kills: %w", err)
+		}
+		peak, err := os.ReadFile(filepath.Join(d, "memory.max_usage_in_bytes"))
+		if err != nil {
+			return c, fmt.Errorf("read the memory peak: %w", err)
+		}
+		c.oomKills = keyed(string(oom), "oom_kill")
+		c.peak, _ = strconv.ParseInt(strings.TrimSpace(string(peak)), 10, 64)
+	}
+	if d := g.dirs["pids"]; d != "" {
+		events, err := os.ReadFile(filepath.Join(d, "pids.events"))
+		if err != nil {
+			return c, fmt.Errorf("read the count of refused processes: %w", err)
+		}
+		c.pidsHits = keyed(string(events), "max")
+	}
+	return c, nil
+}
+
+func (g *group1) resetPeak() {
+	if d := g.dirs["memory"]; d != "" {
+		_ = writeFile(filepath.Join(d, "memory.max_usage_in_bytes"), "0")
+	}
+}
+
+func (g *group1) close() error {
+	closeAll(g.tasks)
+	closeAll([]int{g.usage})
+	if d := g.dirs["memory"]; d != "" {
+		// Page cache that the group was charged for would keep it as a dying
+		// group after rmdir.
+		_ = writeFile(filepath.Join(d, "memory.force_empty"), "0")
+	}
+	var errs []error
+	for _, d := range distinct(g.dirs) {
+		errs = append(errs, removeGroup(d))
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,110 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+)
+
+// Config says what a Sandbox may use. The zero value is right on a machine
+// with everything in its usual place.
+type Config struct {
+	// Python and Node are absolute paths of interpreters, not of shims.
+	// Empty means the first that exists in the usual places; "none" leaves
+	// the language out.
+	Python string
+	Node   string
+
+	// Libraries are further host paths that programs may read, as packages
+	// that they may import. They keep their path.
+	Libraries []string
+
+	// Prepared is how many workspaces are kept ready, so that a run does not
+	// wait for cgroups and namespaces. Default 4.
+	Prepared int
+
+	// UIDBase is the first of UIDCount host identities that no one else
+	// uses; every workspace has one of its own. Defaults 1_900_000_000 and
+	// 65_536. An ordinary user has only its own, see AllowMissing.
+	UIDBase  uint32
+	UIDCount uint32
+
+	// CgroupParent is the group, relative to each hierarchy's mount, below
+	// which groups are made. Empty means the process's own group.
+	CgroupParent string
+
+	// Limits are the defaults of a run; its zero fields mean DefaultLimits.
+	Limits Limits
+
+	// AllowMissing names each capability (see Capabilities) that this
+	// machine may lack. What is missing and not named makes New fail.
+	AllowMissing []string
+}
+
+const (
+	defaultPrepared = 4
+	defaultUIDBase  = 1_900_000_000
+	defaultUIDCount = 65_536
+	noInterpreter   = "none"
+)
+
+// The capabilities that AllowMissing may name, each a downgrade.
+const (
+	CapCgroupMemory = "cgroup_memory" // memory is not bounded for the tree
+	CapCgroupPids   = "cgroup_pids"   // processes are bounded by nothing
+	CapCgroupCPU    = "cgroup_cpu"    // no share; processor time is read from what was waited for
+	CapLandlock     = "landlock"      // mounts are the only layer
+	CapSeccomp      = "seccomp"       // every system call is reachable
+	CapUIDRange     = "uid_range"     // programs run under the worker's own identity
+)
+
+// Capabilities lists what AllowMissing may name.
+var Capabilities = []string{CapCgroupMemory, CapCgroupPids, CapCgroupCPU, CapLandlock, CapSeccomp, CapUIDRange}
+
+// Validate joins every fault of c.
+func (c Config) Validate() error {
+	var errs []error
+	for name, p := range map[string]string{"python": c.Python, "node": c.Node} {
+		if p != "" && p != noInterpreter && !filepath.IsAbs(p) {
+			errs = append(errs, fmt.Errorf("config.%s is %q, expected an absolute path, %q or nothing", name, p, noInterpreter))
+		}
+	}
+	for _, l := range c.Libraries {
+		if !filepath.IsAbs(l) || filepath.Clean(l) != l || l == "/" {
+			errs = append(errs, fmt.Errorf("config.libraries has %q, expected a clean absolute path below /", l))
+		}
+	}
+	for _, m := range c.AllowMissing {
+		if !slices.Contains(Capabilities, m) {
+			errs = append(errs, fmt.Errorf("config.allow_missing has %q, expected some of %v", m, Capabilities))
+		}
+	}
+	if c.Prepared < 0 || c.Prepared > 1024 {
+		errs = append(errs, fmt.Errorf("config.prepared is %d, expected 0 to 1024", c.Prepared))
+	}
+	if base := c.UIDBase; base != 0 && base < 1000 {
+		errs = append(errs, fmt.Errorf("config.uid_base is %d, expected at least 1000: lower ones are the system's", base))
+	}
+	if uint64(c.UIDBase)+uint64(c.UIDCount) >= 1<<32-1 {
+		errs = append(errs, fmt.Errorf("config.uid_base %d and uid_count %d reach beyond the last identity", c.UIDBase, c.UIDCount))
+	}
+	if err := c.Limits.Validate(); err != nil {
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+func (c Config) orDefault() Config {
+	if c.Prepared == 0 {
+		c.Prepared = defaultPrepared
+	}
+	if c.UIDBase == 0 {
+		c.UIDBase = defaultUIDBase
+	}
+	if c.UIDCount == 0 {
+		c.UIDCount = defaultUIDCount
+	}
+	c.Limits = c.Limits.orDefault(DefaultLimits)
+	return c
+}

@@ -1,0 +1,103 @@
+// Package sandbox runs programs that nobody has read, for many tenants on one
+// kernel, and says honestly under which isolation each one ran. It is the only
+// privileged code of the executor.
+//
+// # Use
+//
+//	s, err := sandbox.New(sandbox.Config{})        // *MissingError names all that lacks
+//	defer s.Close()
+//	res, err := s.Run(ctx, sandbox.Spec{           // one-shot: a workspace of its own
+//		Language: schemas.Python, Code: code, Stdin: in,
+//		Files: files, KeepFiles: true, Limits: sandbox.Limits{WallMS: 5000},
+//	})
+//
+//	w, err := s.NewWorkspace(ctx, sandbox.Limits{DiskBytes: 64 << 20}) // several runs, one workspace
+//	defer w.Close()
+//	err = w.Put(files...)
+//	res, err = s.Run(ctx, sandbox.Spec{Language: schemas.Python, Code: first, Workspace: w})
+//	res, err = s.Run(ctx, sandbox.Spec{Language: schemas.Python, Args: []string{"tests.py"}, Workspace: w})
+//	snap, err := w.Snapshot()                      // files with contents, digest, what was skipped
+//
+//	p, err := sandbox.Look(sandbox.Config{})       // what this machine offers, for doctor
+//
+// [Sandbox.Run] returns an error only when the sandbox could not do its part
+// (class sandbox_unavailable) or the [Spec] is wrong (arguments_invalid); the
+// Result then has status "refused". Everything that a program does is a Result:
+//
+//	status   class
+//	ok       none
+//	error    runtime_error, syscall_denied
+//	timeout  wall_timeout, cpu_timeout
+//	killed   out_of_memory, output_limit, disk_limit, process_limit, syscall_denied, cancelled
+//	refused  sandbox_unavailable, arguments_invalid, disk_limit (the files given do not fit)
+//
+// One verdict is given, the first that holds of: sandbox error, out of memory
+// (also where the program itself exited with 0), wall time, processor time,
+// output, ended from outside, disk, processes, system call, signal, exit status.
+// A program that ended with 0 after a denied call is ok, with Denied filled.
+//
+// # Layers
+//
+//	┌ supervisor (this package) ──────────────────────────────────────────────┐
+//	│ cgroup memory · pids · cpu    wall and cpu clocks    pipes, capped      │
+//	│ ┌ namespaces: pid mount net ipc uts, owned outside ───────────────────┐ │
+//	│ │ ┌ user namespace: one identity, a host uid per workspace ─────────┐ │ │
+//	│ │ │ read-only root · /workspace and /tmp on bounded tmpfs           │ │ │
+//	│ │ │ PID 1: reaper, answers denied calls                             │ │ │
+//	│ │ │ ┌ PID 2, the program ────────────────────────────────────────┐  │ │ │
+//	│ │ │ │ no capabilities · no_new_privs · rlimits · own session     │  │ │ │
+//	│ │ │ │ Landlock · seccomp allowlist · descriptors 0, 1, 2 only    │  │ │ │
+//	└─┴─┴─┴────────────────────────────────────────────────────────────┴──┴─┴─┘
+//
+// # Protocol
+//
+// A static C program (helper/) does what Go cannot do cheaply or at all between
+// fork and exec. It runs from a sealed memory file, reads one request from
+// descriptor 3 and answers there. There are three verbs; each step of one has a
+// name, and a [StepError] tells the name and the errno of the step that failed.
+//
+// base, once: open sources, mount a tmpfs, make directories, files and links,
+// bind interpreter and libraries (read-only, nosuid, nodev), turn it read-only,
+// pivot_root. Answers with the mount namespace. A run copies these few mounts
+// and not the host's table.
+//
+// slot, once a workspace and ahead of need: user namespace with its map, a copy
+// of the base's mounts with /workspace mounted, a network namespace with
+// nothing in it. Answers with the descriptors and that of /workspace. Nothing
+// is mounted on the host: closing the descriptors removes it all.
+//
+// run, as PID 1 of a new PID namespace:
+//
+//	run.groups        drop supplementary groups
+//	run.enter_net     the slot's network namespace
+//	run.enter_root    the slot's mounts, then a copy of its own
+//	run.namespaces    mount, ipc, uts
+//	run.proc          /proc with subset=pid: nothing but processes
+//	run.tmp           /tmp; /dev/shm is a link into it
+//	run.enter_user    the slot's user namespace: no right over any of the above
+//	run.gid, run.uid  the one mapped identity
+//	run.undumpable    PID 1 cannot be read or traced by what it starts
+//	run.start         PID 2, on v2 directly into its cgroup
+//	  user.cgroup         v1: writes 0 into tasks files that the supervisor opened
+//	  user.session        no controlling terminal
+//	  user.rlimit         files, cores, locked memory, …
+//	  user.bounding_set, user.ambient, user.capabilities, user.no_new_privs
+//	  user.landlock       paths once more, TCP, signals
+//	  user.seccomp        policy/syscalls.txt, with a listener that stays in PID 1
+//	  user.descriptors    a table of its own with 0, 1 and 2
+//	  user.exec
+//	run.drop          PID 1 gives up its own capabilities
+//
+// PID 1 then reaps, answers denied calls (EPERM, or ENOSYS for numbers that it
+// does not know) and remembers which they were. When PID 2 ends, or when the
+// supervisor closes its end of descriptor 3 or dies, PID 1 reports and ends,
+// and the kernel ends whatever is left in the namespace.
+//
+// # What it does not do
+//
+// It is one kernel: a kernel bug that is reachable through the allowed calls is
+// not held by it. It offers no network, and no installing of packages: programs
+// import what the host's interpreter has, listed by [Sandbox.Interpreters]. Of a
+// workspace only regular files are collected; links, FIFOs, empty directories
+// and names that are not printable UTF-8 are listed as skipped or left out.
+package sandbox

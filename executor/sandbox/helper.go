@@ -1,0 +1,233 @@
+package sandbox
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"sync"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// The pattern matches a committed page too, so that a build without the
+// compiled helper still builds.
+//
+//go:embed helper/sandbox-helper*
+var embedded embed.FS
+
+const helperBuild = "gcc -O2 -Wall -Wextra -Werror -static -s -o executor/sandbox/helper/sandbox-helper executor/sandbox/helper/*.c"
+
+// helper starts the embedded helper from a sealed memory file: nothing on disk
+// can be swapped under it.
+type helper struct {
+	exe  *os.File
+	path string
+	proc *os.File // the host's /proc
+}
+
+func newHelper() (*helper, error) {
+	program, err := embedded.ReadFile("helper/sandbox-helper")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("the helper was not compiled into this program; build it with: %s", helperBuild)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the embedded helper: %w", err)
+	}
+	exe, err := memfd("sandbox-helper", program, unix.MFD_EXEC)
+	if err != nil {
+		return nil, fmt.Errorf("put the helper into memory: %w", err)
+	}
+	proc, err := os.OpenFile("/proc", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("open /proc: %w", err), exe.Close())
+	}
+	// Not /proc/self: the child's own table is rearranged before it executes.
+	return &helper{exe: exe, path: fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), exe.Fd()), proc: proc}, nil
+}
+
+func (h *helper) close() error { return errors.Join(h.exe.Close(), h.proc.Close()) }
+
+// memfd returns a sealed memory file positioned at its start.
+func memfd(name string, data []byte, flags int) (*os.File, error) {
+	fd, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING|flags)
+	if errors.Is(err, unix.EINVAL) { // MFD_EXEC is Linux 6.3
+		fd, err = unix.MemfdCreate(name, unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
+	}
+	if err != nil {
+		return nil, err
+	}
+	f := os.NewFile(uintptr(fd), name)
+	if _, err := f.WriteAt(data, 0); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	seals := unix.F_SEAL_SEAL | unix.F_SEAL_SHRINK | unix.F_SEAL_GROW | unix.F_SEAL_WRITE
+	if _, err := unix.FcntlInt(f.Fd(), unix.F_ADD_SEALS, seals); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// child is a running helper.
+type child struct {
+	pid     int
+	control int // our end of the socket
+	pidfd   int
+	killed  sync.Once
+}
+
+type startOptions struct {
+	stdio   [3]int
+	extra   []int // descriptors from 5 on; -1 leaves a hole
+	pidNS   bool  // start as PID 1 of a PID namespace
+	request *request
+}
+
+// start runs the helper. Without CLONE_NEWUSER the runtime vforks, so the cost
+// does not grow with the heap. The request is in the socket before the helper
+// runs.
+func (h *helper) start(o startOptions) (*child, error) {
+	msg, err := o.request.message()
+	if err != nil {
+		return nil, err
+	}
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, fmt.Errorf("make the control socket: %w", err)
+	}
+	defer func() { _ = unix.Close(pair[1]) }()
+	if err := unix.Send(pair[0], msg, unix.MSG_NOSIGNAL); err != nil {
+		_ = unix.Close(pair[0])
+		return nil, fmt.Errorf("send the request to the helper: %w", err)
+	}
+	c := &child{control: pair[0], pidfd: -1}
+	attr := &syscall.ProcAttr{
+		Env:   []string{},
+		Files: []uintptr{uintptr(o.stdio[0]), uintptr(o.stdio[1]), uintptr(o.stdio[2]), uintptr(pair[1]), h.proc.Fd()},
+		Sys:   &syscall.SysProcAttr{PidFD: &c.pidfd, Setsid: true},
+	}
+	for _, fd := range o.extra {
+		attr.Files = append(attr.Files, uintptr(fd)) // -1 becomes ^0: closed in the child
+	}
+	if o.pidNS {
+		attr.Sys.Cloneflags = unix.CLONE_NEWPID
+	}
+	c.pid, err = syscall.ForkExec(h.path, []string{"sandbox-helper"}, attr)
+	if err != nil {
+		_ = unix.Close(pair[0])
+		return nil, fmt.Errorf("start the helper: %w", err)
+	}
+	return c, nil
+}
+
+// kill ends the helper; as PID 1 of its namespace it takes every process of
+// the run with it. Safe against a reused PID: it goes through the pidfd.
+func (c *child) kill() {
+	c.killed.Do(func() {
+		if c.pidfd >= 0 {
+			_ = unix.PidfdSendSignal(c.pidfd, unix.SIGKILL, nil, 0)
+			return
+		}
+		_ = unix.Kill(c.pid, unix.SIGKILL) // not reaped yet, so still ours
+	})
+}
+
+// receive waits for one reply and the descriptors that came with it; nil, nil
+// at the end of the conversation.
+func (c *child) receive() (*reply, []int, error) {
+	buf := make([]byte, replySize+1)
+	oob := make([]byte, unix.CmsgSpace(8*4))
+	for {
+		n, oobn, _, _, err := unix.Recvmsg(c.control, buf, oob, unix.MSG_CMSG_CLOEXEC)
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if errors.Is(err, unix.ECONNRESET) || (err == nil && n == 0) {
+			return nil, nil, nil
+		}
+		if err != nil {
+			return nil, nil, fmt.Errorf("receive from the helper: %w", err)
+		}
+		fds, err := rights(oob[:oobn])
+		if err != nil {
+			return nil, nil, err
+		}
+		r, err := decodeReply(buf[:n])
+		if err != nil {
+			closeAll(fds)
+			return nil, nil, err
+		}
+		return r, fds, nil
+	}
+}
+
+func rights(oob []byte) ([]int, error) {
+	msgs, err := unix.ParseSocketControlMessage(oob)
+	if err != nil {
+		return nil, fmt.Errorf("parse the helper's descriptors: %w", err)
+	}
+	var fds []int
+	for i := range msgs {
+		got, err := unix.ParseUnixRights(&msgs[i])
+		if err != nil {
+			closeAll(fds)
+			return nil, fmt.Errorf("parse the helper's descriptors: %w", err)
+		}
+		fds = append(fds, got...)
+	}
+	return fds, nil
+}
+
+// wait reaps the helper and releases what belongs to it. For a PID 1 it returns
+// when the kernel has ended everything in its namespace.
+func (c *child) wait() {
+	var status unix.WaitStatus
+	for {
+		_, err := unix.Wait4(c.pid, &status, 0, nil)
+		if !errors.Is(err, unix.EINTR) {
+			break
+		}
+	}
+	_ = unix.Close(c.control)
+	if c.pidfd >= 0 {
+		_ = unix.Close(c.pidfd)
+	}
+}
+
+// call runs a verb that ends with one reply, and returns its descriptors.
+func (h *helper) call(r *request, want int, extra ...int) ([]int, error) {
+	null, err := unix.Open("/dev/null", unix.O_RDWR|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, fmt.Errorf("open /dev/null: %w", err)
+	}
+	defer func() { _ = unix.Close(null) }()
+	c, err := h.start(startOptions{stdio: [3]int{null, null, null}, extra: extra, request: r})
+	if err != nil {
+		return nil, err
+	}
+	defer c.wait()
+	rep, fds, err := c.receive()
+	switch {
+	case err != nil:
+		c.kill()
+		return nil, err
+	case rep == nil:
+		return nil, errors.New("the helper ended without a word")
+	case rep.Kind == replyFailed:
+		return nil, rep.failure()
+	case len(fds) != want:
+		closeAll(fds)
+		return nil, fmt.Errorf("the helper sent %d descriptors, expected %d", len(fds), want)
+	}
+	return fds, nil
+}
+
+func closeAll(fds []int) {
+	for _, fd := range fds {
+		if fd >= 0 {
+			_ = unix.Close(fd)
+		}
+	}
+}

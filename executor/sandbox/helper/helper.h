@@ -1,0 +1,134 @@
+/*
+ * The sandbox helper: the only code that runs privileged between the supervisor's request and the
+ * first instruction of an untrusted program. It is static, allocates nothing on the hot path and
+ * reads one request from its control socket (fd 3). The protocol is described in ../doc.go.
+ */
+#ifndef CALLGATE_HELPER_H
+#define CALLGATE_HELPER_H
+
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+/* Descriptors that the supervisor installs before exec. */
+enum {
+	FD_CONTROL = 3, /* SOCK_SEQPACKET: one request in, replies out */
+	FD_PROC = 4,    /* the host's /proc, for maps and namespace files */
+	FD_EXTRA = 5,   /* verb-specific descriptors start here */
+};
+
+enum { REQUEST_MAGIC = 0x43470001, REPLY_MAGIC = 0x43470002 };
+enum { VERB_BASE = 1, VERB_SLOT = 2, VERB_RUN = 3, VERB_CHECK = 4 };
+
+/* Field tags of a request. Each field is a u16 tag, a u32 length and that many bytes. */
+enum {
+	TAG_FLAGS = 1, /* u32, FLAG_* */
+	TAG_DIR,       /* base: path */
+	TAG_LINK,      /* base: path \0 target */
+	TAG_FILE,      /* base: path \0 contents */
+	TAG_COPY,      /* base: path \0 source */
+	TAG_BIND,      /* base: path \0 source */
+	TAG_NODE,      /* base: path \0 source (a character device) */
+	TAG_TMPFS,     /* slot: mount data of the workspace; run: mount data of /tmp */
+	TAG_ID_OUT,    /* slot: u32 host uid and gid of the job */
+	TAG_ARG,       /* run: one argument, NUL-terminated, in order */
+	TAG_ENV,       /* run: one NAME=value, NUL-terminated, in order */
+	TAG_RLIMIT,    /* run: u32 resource, u64 limit */
+	TAG_FILTER,    /* run: struct sock_filter[] */
+	TAG_CGROUPS,   /* run: u32 number of v1 tasks descriptors, or of one v2 directory */
+	TAG_LANDLOCK,  /* run: u32 LL_* rights, path, NUL-terminated */
+	TAG_DENIED,    /* run: u32 how many denied calls end the run */
+	TAG_LAST
+};
+
+enum {
+	FLAG_NESTED = 1,    /* an ordinary user: live inside the base's user namespace */
+	FLAG_CGROUP2 = 2,   /* the cgroup descriptor is a v2 directory */
+	FLAG_NO_LANDLOCK = 4,
+	FLAG_NO_FILTER = 8,
+	FLAG_NO_NETNS = 16,
+};
+
+enum { REPLY_READY = 1, REPLY_FAILED = 2, REPLY_STARTED = 3, REPLY_EXITED = 4 };
+
+#define DENIED_NUMBERS 512
+
+struct reply {
+	uint32_t magic, kind;
+	int32_t err;          /* errno of a failed step */
+	int32_t status;       /* wait status of the program */
+	uint64_t wall_ns;     /* exec to exit */
+	uint64_t cpu_ns;      /* user and system time of the program and what it waited for */
+	uint64_t max_rss;     /* bytes */
+	uint64_t denied_total;
+	uint64_t denied[DENIED_NUMBERS / 64];
+	uint32_t landlock;    /* ABI */
+	uint32_t ended;       /* 0 by itself, 1 for too many denied calls, 2 by the supervisor */
+	char step[64];        /* name of the failed step */
+	char detail[64];      /* the path or value it failed on */
+};
+
+#define MAX_REQUEST (192 * 1024)
+#define MAX_ITEMS 512
+
+struct item {
+	uint16_t tag;
+	uint32_t len;
+	const char *data;
+	const char *second; /* after the first NUL, where the tag has two parts */
+	uint32_t second_len;
+};
+
+struct request {
+	uint32_t verb, flags, id, cgroups, denied_max;
+	const char *tmpfs;
+	struct item items[MAX_ITEMS];
+	uint32_t n;
+	char *argv[MAX_ITEMS], *envp[MAX_ITEMS];
+	uint32_t argc, envc;
+	struct item filter;
+};
+
+/* wire.c */
+int receive(struct request *r);
+int decode(struct request *r, char *buf, size_t len);
+void reply(struct reply *r, const int *fds, int nfds);
+/* Reports the failed step with errno and ends the process. */
+_Noreturn void die(const char *step, const char *detail);
+
+/* The three verbs. */
+_Noreturn void base(struct request *r);
+_Noreturn void slot(struct request *r);
+_Noreturn void run(struct request *r);
+
+/* user.c: becomes the program. Reports into shared memory, because its parent waits as after vfork. */
+struct shared {
+	volatile int err;
+	volatile int listener; /* seccomp notification descriptor in the shared table, or -1 */
+	volatile uint64_t started_ns;
+	volatile uint32_t landlock;
+	char step[64], detail[64];
+};
+_Noreturn void become_user(struct request *r, struct shared *s, int cgroup_fd0);
+
+/* landlock.c: returns the ABI, or -1 with errno and *step. */
+int landlock(struct request *r, const char **detail);
+
+/* notify.c */
+struct denials {
+	uint64_t total;
+	uint64_t numbers[DENIED_NUMBERS / 64];
+};
+void notify_once(int listener, struct denials *d);
+
+uint64_t now_ns(void);
+int drop_capabilities(void);
+
+#endif

@@ -1,0 +1,17 @@
+/* Reads the request and runs its verb. */
+#include "helper.h"
+
+static struct request request;
+
+int main(void)
+{
+	if (receive(&request) < 0) die("request", NULL);
+	switch (request.verb) {
+	case VERB_BASE: base(&request);
+	case VERB_SLOT: slot(&request);
+	case VERB_RUN: run(&request);
+	}
+	struct reply ok = { .kind = REPLY_READY };
+	reply(&ok, NULL, 0);
+	return 0;
+}

@@ -1,0 +1,167 @@
+/*
+ * VERB_RUN: PID 1 of a run. It enters the job's namespaces, gives up what made that possible, starts
+ * the program as PID 2 and stays as its reaper. User code is never PID 1, because the kernel makes
+ * PID 1 ignore signals without a handler, its own SIGKILL and abort() included.
+ *
+ * When PID 1 ends, the kernel kills everything left in the PID namespace, and the parent's wait does
+ * not return before that is done. So ending PID 1 is the one way in which a run ends.
+ */
+#include "helper.h"
+#include <grp.h>
+#include <linux/capability.h>
+#include <linux/sched.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+enum { FD_MNT = FD_EXTRA, FD_USER, FD_NET, FD_BASE_USER, FD_CGROUP };
+enum { JOB_ID = 1000 };
+
+int drop_capabilities(void)
+{
+	struct __user_cap_header_struct h = { _LINUX_CAPABILITY_VERSION_3, 0 };
+	struct __user_cap_data_struct none[2] = { 0 };
+	return (int)syscall(SYS_capset, &h, none);
+}
+
+/*
+ * An ordinary user cannot create a PID namespace from outside, so the process forks into one here and
+ * waits. It dies with its child's parent: the child sees the control socket close.
+ */
+static void nested_pid_namespace(void)
+{
+	if (setns(FD_BASE_USER, CLONE_NEWUSER) < 0) die("run.enter_base_user", NULL);
+	if (unshare(CLONE_NEWPID) < 0) die("run.pid_namespace", NULL);
+	pid_t init = fork();
+	if (init < 0) die("run.fork", NULL);
+	if (init == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		return;
+	}
+	for (int fd = 0; fd < FD_CGROUP + 8; fd++) close(fd);
+	while (waitpid(init, NULL, 0) < 0 && errno == EINTR) {}
+	_exit(0);
+}
+
+static void enter(struct request *r)
+{
+	if (r->flags & FLAG_NESTED) nested_pid_namespace();
+	if (!(r->flags & FLAG_NESTED) && setgroups(0, NULL) < 0) die("run.groups", NULL);
+	if (!(r->flags & FLAG_NO_NETNS) && setns(FD_NET, CLONE_NEWNET) < 0) die("run.enter_net", NULL);
+	if (setns(FD_MNT, CLONE_NEWNS) < 0) die("run.enter_root", NULL);
+	if (unshare(CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS) < 0) die("run.namespaces", NULL);
+	if (sethostname("sandbox", 7) < 0) die("run.hostname", NULL);
+	/* subset=pid leaves nothing of /proc but processes: no kallsyms, cmdline, config, sys. */
+	if (mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, "subset=pid") < 0) die("run.proc", NULL);
+	if (mount("tmpfs", "/tmp", "tmpfs", MS_NOSUID | MS_NODEV, r->tmpfs) < 0) die("run.tmp", r->tmpfs);
+	umask(0);
+	if (mkdir("/tmp/.shm", 01777) < 0) die("run.shm", NULL);
+	umask(022);
+	if (chdir("/workspace") < 0) die("run.workspace", NULL);
+	/* The namespaces above belong to the user namespace that is left here: what comes after has no
+	 * capability over any of them, whatever it gains inside its own. */
+	if (setns(FD_USER, CLONE_NEWUSER) < 0) die("run.enter_user", NULL);
+	if (setresgid(JOB_ID, JOB_ID, JOB_ID) < 0) die("run.gid", NULL);
+	if (setresuid(JOB_ID, JOB_ID, JOB_ID) < 0) die("run.uid", NULL);
+	/* Same uid as the program, so what protects PID 1 is that it cannot be read or traced. */
+	if (prctl(PR_SET_DUMPABLE, 0) < 0) die("run.undumpable", NULL);
+}
+
+static pid_t start(struct request *r, struct shared *s)
+{
+	/* CLONE_VFORK: returns after exec or failure. CLONE_FILES: the seccomp listener that the child
+	 * installs appears here. CLONE_INTO_CGROUP: no migration, which costs milliseconds on v2. */
+	struct clone_args args = { .flags = CLONE_VFORK | CLONE_FILES, .exit_signal = SIGCHLD };
+	if (r->flags & FLAG_CGROUP2 && r->cgroups == 1) {
+		args.flags |= CLONE_INTO_CGROUP;
+		args.cgroup = FD_CGROUP;
+	}
+	pid_t pid = (pid_t)syscall(SYS_clone3, &args, sizeof args);
+	if (pid < 0) die("run.start", NULL);
+	if (pid == 0) become_user(r, s, FD_CGROUP);
+	return pid;
+}
+
+/* Collects every dead child; true when the program itself was among them. */
+static int reap(pid_t program, int *status, struct rusage *usage)
+{
+	int ended = 0, st;
+	struct rusage u;
+	for (pid_t pid; (pid = wait4(-1, &st, WNOHANG, &u)) > 0;)
+		if (pid == program) {
+			*status = st;
+			*usage = u;
+			ended = 1;
+		}
+	return ended;
+}
+
+/* Serves until the program ends (0), was denied too much (1), or the supervisor stops or is gone (2). */
+static int serve(struct request *r, struct shared *s, pid_t program, int signals, struct denials *d,
+		 int *status, struct rusage *usage)
+{
+	struct pollfd p[3] = { { .fd = signals, .events = POLLIN }, { .fd = FD_CONTROL, .events = POLLIN },
+			       { .fd = s->listener, .events = POLLIN } };
+	for (;;) {
+		if (poll(p, 3, -1) < 0 && errno != EINTR) return 0;
+		if (p[2].revents & POLLIN) notify_once(s->listener, d);
+		if (p[2].revents & (POLLHUP | POLLERR)) p[2].fd = -1; /* no process is left under the filter */
+		if (d->total > r->denied_max) return 1;
+		if (p[0].revents & POLLIN) {
+			struct signalfd_siginfo si;
+			while (read(signals, &si, sizeof si) > 0) {}
+			if (reap(program, status, usage)) return 0;
+		}
+		if (p[1].revents) return 2; /* nothing is ever sent here: readable means closed */
+	}
+}
+
+static uint64_t nanoseconds(struct timeval t)
+{
+	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_usec * 1000ull;
+}
+
+void run(struct request *r)
+{
+	if (!r->tmpfs || r->argc == 0) {
+		errno = EBADMSG;
+		die("run.request", NULL);
+	}
+	enter(r);
+	struct shared *s = mmap(NULL, sizeof *s, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (s == MAP_FAILED) die("run.memory", NULL);
+	s->listener = -1;
+	sigset_t child;
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &child, NULL);
+	int signals = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (signals < 0) die("run.signalfd", NULL);
+
+	pid_t program = start(r, s);
+	if (s->err) {
+		errno = s->err;
+		die(s->step, s->detail);
+	}
+	for (int fd = 0; fd < FD_CONTROL; fd++) close(fd);
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || drop_capabilities() < 0) die("run.drop", NULL);
+
+	struct denials d = { 0 };
+	struct rusage usage = { 0 };
+	struct reply end = { .kind = REPLY_EXITED, .landlock = s->landlock };
+	end.ended = (uint32_t)serve(r, s, program, signals, &d, &end.status, &usage);
+	end.wall_ns = now_ns() - s->started_ns;
+	end.cpu_ns = nanoseconds(usage.ru_utime) + nanoseconds(usage.ru_stime);
+	end.max_rss = (uint64_t)usage.ru_maxrss * 1024;
+	end.denied_total = d.total;
+	memcpy(end.denied, d.numbers, sizeof d.numbers);
+	reply(&end, NULL, 0);
+	_exit(0);
+}

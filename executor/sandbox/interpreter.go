@@ -1,0 +1,145 @@
+package sandbox
+
+import (
+	"bytes"
+	"context"
+	"debug/elf"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"callgate.dev/schemas"
+)
+
+// Interpreter is a program that runs a language, found at New.
+type Interpreter struct {
+	Language  schemas.Language `json:"language"`
+	Path      string           `json:"path"`
+	Version   string           `json:"version"`
+	Libraries []string         `json:"libraries"` // host paths that its programs can import from
+}
+
+var usualPlaces = map[schemas.Language][]string{
+	schemas.Python:     {"/usr/bin/python3", "/usr/local/bin/python3"},
+	schemas.JavaScript: {"/usr/bin/node", "/usr/local/bin/node", "/usr/bin/nodejs"},
+}
+
+// findInterpreter resolves links, because the sandbox mounts the file itself,
+// and refuses scripts: a version manager's shim would not find its home inside.
+func findInterpreter(lang schemas.Language, configured string) (*Interpreter, error) {
+	places := usualPlaces[lang]
+	if configured != "" {
+		places = []string{configured}
+	}
+	for _, p := range places {
+		real, err := filepath.EvalSymlinks(p)
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("resolve the %s interpreter %s: %w", lang, p, err)
+		}
+		f, err := elf.Open(real)
+		if err != nil {
+			return nil, fmt.Errorf("the %s interpreter %s is not a program (%w); a shim does not work, name the real file", lang, real, err)
+		}
+		if err := f.Close(); err != nil {
+			return nil, fmt.Errorf("close %s: %w", real, err)
+		}
+		in := &Interpreter{Language: lang, Path: real}
+		return in, in.inquire()
+	}
+	return nil, fmt.Errorf("no %s interpreter at %s", lang, strings.Join(places, ", "))
+}
+
+const pythonInquiry = `
+import json, platform, site, sys, sysconfig
+p = [sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")] + site.getsitepackages()
+if sys.base_prefix != "/usr":
+    p.append(sysconfig.get_config_var("LIBDIR"))
+print(json.dumps({"version": platform.python_version(), "libraries": p}))
+`
+
+func (in *Interpreter) inquire() error {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	args := []string{"--version"}
+	if in.Language == schemas.Python {
+		args = []string{"-I", "-c", pythonInquiry}
+	}
+	cmd := exec.CommandContext(ctx, in.Path, args...)
+	cmd.Env = []string{"PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8"}
+	cmd.Dir = "/"
+	out, err := cmd.Output()
+	if err != nil {
+		return fmt.Errorf("ask %s for its version: %w", in.Path, err)
+	}
+	if in.Language != schemas.Python {
+		in.Version = strings.TrimPrefix(string(bytes.TrimSpace(out)), "v")
+		return nil
+	}
+	var answer struct {
+		Version   string   `json:"version"`
+		Libraries []string `json:"libraries"`
+	}
+	if err := json.Unmarshal(out, &answer); err != nil {
+		return fmt.Errorf("read what %s says of itself: %w", in.Path, err)
+	}
+	in.Version = answer.Version
+	for _, l := range answer.Libraries {
+		if _, err := os.Stat(l); err == nil && filepath.IsAbs(l) {
+			in.Libraries = append(in.Libraries, filepath.Clean(l))
+		}
+	}
+	return nil
+}
+
+// argv returns the command that runs program with args.
+func (in *Interpreter) argv(program string, args []string) []string {
+	argv := []string{in.Path}
+	if in.Language == schemas.Python {
+		argv = append(argv, "-u")
+	}
+	return append(append(argv, program), args...)
+}
+
+// environment is the whole of what a program finds in its environment.
+func environment(deterministic bool, extra map[string]string) []string {
+	env := map[string]string{
+		"PATH":                    "/usr/bin:/bin",
+		"HOME":                    workspaceDir,
+		"USER":                    "sandbox",
+		"LOGNAME":                 "sandbox",
+		"TMPDIR":                  "/tmp",
+		"TZ":                      "UTC",
+		"LANG":                    "C.UTF-8",
+		"LC_ALL":                  "C.UTF-8",
+		"MPLBACKEND":              "Agg",
+		"MPLCONFIGDIR":            "/tmp",
+		"PYTHONUNBUFFERED":        "1",
+		"PYTHONUTF8":              "1",
+		"PYTHONHASHSEED":          "random",
+		"PYTHONDONTWRITEBYTECODE": "1",
+		"PYTHONNOUSERSITE":        "1",
+		"NODE_NO_WARNINGS":        "1",
+		"UV_THREADPOOL_SIZE":      "4",
+		"OPENBLAS_NUM_THREADS":    "1",
+		"OMP_NUM_THREADS":         "1",
+	}
+	if deterministic {
+		env["PYTHONHASHSEED"] = "0"
+	}
+	for k, v := range extra {
+		env[k] = v
+	}
+	out := make([]string, 0, len(env))
+	for k, v := range env {
+		out = append(out, k+"="+v)
+	}
+	return out
+}

@@ -1,0 +1,101 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"callgate.dev/schemas"
+)
+
+// Spec is one run.
+type Spec struct {
+	Language schemas.Language `json:"language"`
+
+	// Code is the program. It is put into /workspace as Program, which is
+	// "main.py" or "main.js" unless said or taken, and removed after the run.
+	Code    []byte `json:"code,omitempty"`
+	Program string `json:"program,omitempty"`
+
+	// Args follow the program. Without Code, Args are the interpreter's own
+	// arguments, such as ["-c", "print(1)"] or a file of the workspace.
+	Args  []string `json:"args,omitempty"`
+	Stdin []byte   `json:"stdin,omitempty"`
+
+	// Env is added to the fixed environment. Nothing of the worker's own is
+	// ever there.
+	Env map[string]string `json:"env,omitempty"`
+
+	// Deterministic fixes hash seeds.
+	Deterministic bool `json:"deterministic,omitempty"`
+
+	Limits Limits `json:"limits"`
+
+	// Workspace to run in; its DiskBytes hold. Without one, the run gets a
+	// new one with Files in it, which is gone afterwards.
+	Workspace *Workspace     `json:"-"`
+	Files     []schemas.File `json:"files,omitempty"`
+
+	// KeepFiles asks for Result.Files: the workspace's contents at the end.
+	KeepFiles bool `json:"keep_files,omitempty"`
+}
+
+// Validate joins every fault of s.
+func (s Spec) Validate() error {
+	var errs []error
+	if s.Language != schemas.Python && s.Language != schemas.JavaScript {
+		errs = append(errs, fmt.Errorf("language is %q, expected one of %v", s.Language, schemas.Languages))
+	}
+	if len(s.Code) == 0 && len(s.Args) == 0 {
+		errs = append(errs, errors.New("neither code nor args are given: nothing to run"))
+	}
+	if s.Program != "" {
+		if err := checkPath(s.Program); err != nil {
+			errs = append(errs, fmt.Errorf("program: %w", err))
+		}
+	}
+	for i, a := range s.Args {
+		if strings.ContainsRune(a, 0) {
+			errs = append(errs, fmt.Errorf("args[%d] holds a NUL byte", i))
+		}
+	}
+	if len(s.Args) > 256 || len(s.Env) > 128 {
+		errs = append(errs, fmt.Errorf("%d args and %d variables are given, at most 256 and 128", len(s.Args), len(s.Env)))
+	}
+	for k, v := range s.Env {
+		if k == "" || strings.ContainsAny(k, "=\x00") || strings.ContainsRune(v, 0) {
+			errs = append(errs, fmt.Errorf("env has the variable %q: expected a name without = and NUL, and a value without NUL", k))
+		}
+	}
+	if len(s.Files) > 0 && s.Workspace != nil {
+		errs = append(errs, errors.New("files and workspace are both given: put the files into the workspace"))
+	}
+	for i, f := range s.Files {
+		if err := checkPath(f.Path); err != nil {
+			errs = append(errs, fmt.Errorf("files[%d]: %w", i, err))
+		}
+	}
+	errs = append(errs, s.Limits.Validate())
+	return errors.Join(errs...)
+}
+
+// programName finds a name that is not taken in the workspace.
+func (s Spec) programName(before Snapshot) string {
+	name := s.Program
+	if name == "" {
+		name = map[schemas.Language]string{schemas.Python: "main.py", schemas.JavaScript: "main.js"}[s.Language]
+	}
+	taken := map[string]bool{}
+	for _, f := range before.Files {
+		taken[f.Path] = true
+	}
+	for _, f := range before.Skipped {
+		taken[f.Path] = true
+	}
+	ext := filepath.Ext(name)
+	for i, base := 1, strings.TrimSuffix(name, ext); taken[name]; i++ {
+		name = fmt.Sprintf("%s_%d%s", base, i, ext)
+	}
+	return name
+}
