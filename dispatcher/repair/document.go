@@ -182,17 +182,18 @@ func (p *parser) around(prose []string) {
 		if rest == "" {
 			continue
 		}
-		if marks := fence.FindString(rest); marks != "" {
+		marks := fence.FindString(rest)
+		if marks != "" {
 			p.notes.add(CodeFence, 0, "dropped %q", clip(marks, 20))
 			rest = fence.ReplaceAllString(rest, "")
 		}
 		rest = strings.TrimSpace(strings.Trim(strings.TrimSpace(rest), "`"))
 		switch {
-		case rest == "":
+		case rest == "" && marks != "":
 		case language.MatchString(rest):
 			p.notes.add(LanguageTag, 0, "dropped %q", clip(rest, 20))
 		default:
-			p.notes.add(ProseAround, 0, "dropped %q", clip(rest, 60))
+			p.notes.add(ProseAround, 0, "dropped %q", clip(strings.TrimSpace(text), 60))
 		}
 	}
 }

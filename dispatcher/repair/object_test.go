@@ -128,7 +128,7 @@ func TestObjectRefuses(t *testing.T) {
 		{"a key twice further in", `{"a":[{"b":1,"b":1}]}`, repair.DuplicateKey, `"b"`},
 		{"two objects", `{"a":1} {"a":2}`, repair.TwoReadings, "second"},
 		{"two fences", "```json\n{\"a\":1}\n```\nor\n```json\n{\"a\":2}\n```", repair.TwoReadings, "second"},
-		{"nested too deep", deep, repair.TooDeep, "128"},
+		{"nested too deep", deep, repair.TooDeep, "64"},
 		{"quotes in a string", `{"code": "print("hi")"}`, repair.Syntax, `\"`},
 		{"an apostrophe in single quotes", `{'a': 'it's'}`, repair.Syntax, ""},
 		{"a regular expression", `{"code": "\d+"}`, repair.Syntax, `\\`},

@@ -10,7 +10,7 @@ import (
 
 // MaxDepth bounds how deep brackets may nest. Deep nesting is never an
 // argument, and every reader after this one recurses.
-const MaxDepth = 128
+const MaxDepth = 64
 
 // maxEncodings is how often a value may have been encoded over: each level
 // halves the backslashes, and three were seen in the wild.
