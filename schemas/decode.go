@@ -46,23 +46,6 @@ func (e Envelope) Encode() ([]byte, error) {
 	return b, nil
 }
 
-// DecodeJob reads a submission strictly and fills its defaults. The error is an
-// *Error of class submission_invalid or too_large, and says where.
-func DecodeJob(b []byte) (Job, error) {
-	var j Job
-	if len(b) > MaxJobBytes {
-		return j, Errorf(ClassTooLarge, "submission: %d bytes, at most %d", len(b), MaxJobBytes)
-	}
-	if err := strict(b, &j); err != nil {
-		return Job{}, Errorf(ClassSubmissionInvalid, "submission: %v", err)
-	}
-	j.Limits = j.Limits.OrDefault()
-	if j.Language == "" {
-		j.Language = Python
-	}
-	return j, nil
-}
-
 // Digest returns the sha256 of b in hex.
 func Digest(b []byte) string {
 	sum := sha256.Sum256(b)

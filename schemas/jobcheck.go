@@ -1,0 +1,110 @@
+package schemas
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+)
+
+// checkJob finds what the JSON Schema cannot say.
+func checkJob(j Job) Faults {
+	var faults Faults
+	if n := len(j.Prompt); n > MaxPromptBytes {
+		faults.add("/prompt", "%d bytes, at most %d; longer material goes into files", n, MaxPromptBytes)
+	}
+	if strings.TrimSpace(j.Prompt) == "" && strings.TrimSpace(j.Code) == "" {
+		faults.add("/prompt", "empty; say what to do, or give code")
+	}
+	checkFiles(&faults, j.Files)
+	if j.Contract != nil {
+		checkContract(&faults, *j.Contract, j.Language)
+	}
+	return faults
+}
+
+func checkFiles(faults *Faults, files []File) {
+	paths := map[string]int{}
+	for i, f := range files {
+		at := fmt.Sprintf("/files/%d", i)
+		if err := CheckPath(f.Path); err != nil {
+			faults.add(at+"/path", "%v", err)
+			continue
+		}
+		if first, dup := paths[f.Path]; dup {
+			faults.add(at+"/path", "%q is there twice, first as /files/%d", clip(f.Path, 80), first)
+		}
+		paths[f.Path] = i
+		if f.SizeBytes != 0 && f.SizeBytes != int64(len(f.Bytes())) {
+			faults.add(at+"/size_bytes", "%d, but the content has %d bytes", f.SizeBytes, len(f.Bytes()))
+		}
+		if f.SHA256 != "" && f.SHA256 != Digest(f.Bytes()) {
+			faults.add(at+"/sha256", "not that of the content")
+		}
+	}
+	for p, i := range paths {
+		for dir := path.Dir(p); dir != "."; dir = path.Dir(dir) {
+			if other, ok := paths[dir]; ok {
+				faults.add(fmt.Sprintf("/files/%d/path", i), "%q lies beneath /files/%d, which is a file", clip(p, 80), other)
+			}
+		}
+	}
+}
+
+// CheckPath returns an error unless p names a file beneath /workspace in its
+// one clean form: relative, with no empty, "." or ".." part.
+func CheckPath(p string) error {
+	say := func(why string) error {
+		return fmt.Errorf("%q: %s; a path relative to /workspace is expected, such as data/in.csv", clip(p, 80), why)
+	}
+	switch {
+	case p == "":
+		return say("empty")
+	case strings.IndexByte(p, 0) >= 0:
+		return say("a NUL byte")
+	case strings.HasPrefix(p, "/"):
+		return say("absolute")
+	case p == ".." || strings.HasPrefix(p, "../") || strings.Contains(p, "/../") || strings.HasSuffix(p, "/.."):
+		return say("leaves its directory by ..")
+	case path.Clean(p) != p || p == ".":
+		return say("not in clean form")
+	}
+	for part := range strings.SplitSeq(p, "/") {
+		if len(part) > 255 {
+			return say("a part of more than 255 bytes")
+		}
+	}
+	return nil
+}
+
+func checkContract(faults *Faults, c Contract, lang Language) {
+	if c.ResultSchema != nil {
+		if _, err := CompileSchema(c.ResultSchema); err != nil {
+			var inner Faults
+			if !errors.As(err, &inner) {
+				inner = faultf("", "%v", err)
+			}
+			for _, f := range inner {
+				faults.add("/contract/result_schema"+f.Pointer, "%s", f.Message)
+			}
+		}
+	}
+	if c.Entrypoint == nil {
+		return
+	}
+	names := append([]string{c.Entrypoint.Name}, c.Entrypoint.Params...)
+	for i, name := range names {
+		at := "/contract/entrypoint/name"
+		if i > 0 {
+			at = fmt.Sprintf("/contract/entrypoint/params/%d", i-1)
+		}
+		if lang != JavaScript && strings.Contains(name, "$") {
+			faults.add(at, "%q is not a name in %s", clip(name, 40), Python)
+		}
+		for k := range i {
+			if i > 0 && k > 0 && names[k] == name {
+				faults.add(at, "%q is there twice", clip(name, 40))
+			}
+		}
+	}
+}
