@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"reflect"
 	"strings"
 
@@ -41,49 +40,71 @@ func (e *MissingBlobError) Error() string {
 
 func (e *MissingBlobError) Unwrap() error { return e.Err }
 
-// decode reads an event and brings its spilled fields back. Spilled keeps the
-// references, so that the next event can reuse those whose field is unchanged.
-func (l *Log) decode(ctx context.Context, subject string, data []byte, seq uint64) (schemas.Envelope, error) {
+// decodeRefs reads an event and brings its spilled fields back. It returns the
+// references of those, so that the next event of the job can name them again
+// where the field is unchanged. What could not be brought back stays in the
+// event's own Spilled.
+func (l *Log) decodeRefs(ctx context.Context, subject string, data []byte, seq uint64) (schemas.Envelope, refs, error) {
 	state, lane, tenant, job, err := ParseJobSubject(subject)
 	if err != nil {
-		return schemas.Envelope{}, &CorruptError{Subject: subject, Sequence: seq, Err: err}
+		return schemas.Envelope{}, nil, &CorruptError{Subject: subject, Sequence: seq, Err: err}
 	}
 	env, err := schemas.DecodeEnvelope(data)
 	if err == nil && (env.State != state || env.Lane != lane || env.Tenant != tenant || env.JobID != job) {
 		err = fmt.Errorf("the body says %s", JobSubject(env.State, env.Lane, env.Tenant, env.JobID))
 	}
 	if err != nil {
-		return schemas.Envelope{}, &CorruptError{Subject: subject, Sequence: seq, Err: err}
+		return schemas.Envelope{}, nil, &CorruptError{Subject: subject, Sequence: seq, Err: err}
 	}
 	env.Sequence = seq
-	return env, l.restore(ctx, &env)
+	if len(env.Spilled) == 0 {
+		return env, nil, nil
+	}
+	restored, err := l.restore(ctx, &env)
+	return env, restored, err
 }
 
+// refs names where fields of an event are stored, by their JSON names.
+type refs map[string]schemas.BlobRef
+
 // restore fills what it can and returns the faults of the rest.
-func (l *Log) restore(ctx context.Context, env *schemas.Envelope) error {
+func (l *Log) restore(ctx context.Context, env *schemas.Envelope) (refs, error) {
+	restored, left := refs{}, refs{}
 	var errs []error
 	for name, ref := range env.Spilled {
-		target := field(env, name)
-		if !target.IsValid() {
-			errs = append(errs, &CorruptError{Subject: ref.Name, Sequence: env.Sequence, Err: fmt.Errorf("field %q cannot be spilled", name)})
-			continue
-		}
-		data, err := l.Blobs.Get(ctx, ref)
-		if err != nil {
-			if lost(err) {
-				err = &MissingBlobError{Field: name, Ref: ref, Err: err}
-			}
+		if err := l.restoreField(ctx, env, name, ref); err != nil {
 			errs = append(errs, err)
+			left[name] = ref
 			continue
 		}
-		dec := json.NewDecoder(bytes.NewReader(data))
-		dec.DisallowUnknownFields()
-		if err := dec.Decode(target.Addr().Interface()); err != nil {
-			target.SetZero()
-			errs = append(errs, &CorruptError{Subject: ref.Name, Sequence: env.Sequence, Err: err})
-		}
+		restored[name] = ref
 	}
-	return errors.Join(errs...)
+	env.Spilled = nil
+	if len(left) > 0 {
+		env.Spilled = left
+	}
+	return restored, errors.Join(errs...)
+}
+
+func (l *Log) restoreField(ctx context.Context, env *schemas.Envelope, name string, ref schemas.BlobRef) error {
+	target := field(env, name)
+	if !target.IsValid() {
+		return &MissingBlobError{Field: name, Ref: ref, Err: errors.New("no field of this version that can be spilled")}
+	}
+	data, err := l.Blobs.Get(ctx, ref)
+	if err != nil {
+		if lost(err) {
+			err = &MissingBlobError{Field: name, Ref: ref, Err: err}
+		}
+		return err
+	}
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(target.Addr().Interface()); err != nil {
+		target.SetZero()
+		return &MissingBlobError{Field: name, Ref: ref, Err: err}
+	}
+	return nil
 }
 
 // field returns the field that Spillable names, settable.
@@ -109,10 +130,8 @@ var spillable = func() map[string]int {
 	return index
 }()
 
-// cloneRefs keeps one event's references from being written by another.
-func cloneRefs(refs map[string]schemas.BlobRef) map[string]schemas.BlobRef {
-	if len(refs) == 0 {
-		return nil
-	}
-	return maps.Clone(refs)
+// decode is decodeRefs for whoever appends nothing.
+func (l *Log) decode(ctx context.Context, subject string, data []byte, seq uint64) (schemas.Envelope, error) {
+	env, _, err := l.decodeRefs(ctx, subject, data, seq)
+	return env, err
 }

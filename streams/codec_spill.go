@@ -26,16 +26,16 @@ const (
 // fits. A field that an earlier event of the job has already moved, unchanged,
 // is named again rather than stored again. A failed event always fits: what
 // the object store refuses then is left out, and the error says so.
-func (l *Log) encode(ctx context.Context, env *schemas.Envelope, last uint64) ([]byte, error) {
-	known := env.Spilled
-	env.Spilled = unresolved(env, known)
+func (l *Log) encode(ctx context.Context, env *schemas.Envelope, last uint64, known refs) ([]byte, error) {
+	carried := unresolved(env)
+	env.Spilled = carried
 	data, err := env.Encode()
 	if err != nil || len(data) <= l.MaxBytes {
 		return data, err
 	}
-	env.Spilled = cloneRefs(env.Spilled)
-	if env.Spilled == nil {
-		env.Spilled = map[string]schemas.BlobRef{}
+	if carried == nil {
+		carried = refs{}
+		env.Spilled = carried
 	}
 	fields, err := largest(env)
 	if err != nil {
@@ -49,7 +49,7 @@ func (l *Log) encode(ctx context.Context, env *schemas.Envelope, last uint64) ([
 		ref, err := l.spill(ctx, env, f, known[f.name], last)
 		switch {
 		case err == nil:
-			env.Spilled[f.name] = ref
+			carried[f.name] = ref
 			field(env, f.name).SetZero()
 		case env.State == schemas.StateFailed:
 			drop(env, f.name)
@@ -67,20 +67,20 @@ func (l *Log) encode(ctx context.Context, env *schemas.Envelope, last uint64) ([
 	return data, err
 }
 
-// unresolved returns the references whose field is empty: those that could not
-// be restored, and must be carried on as they are. They are carried within
-// their job only; the blobs of another go when that one goes.
-func unresolved(env *schemas.Envelope, known map[string]schemas.BlobRef) map[string]schemas.BlobRef {
-	var refs map[string]schemas.BlobRef
-	for name, ref := range known {
+// unresolved returns the references of env whose field is empty: they could not
+// be restored, and are carried on as they are. They are carried within their
+// job only; the blobs of another go when that one goes.
+func unresolved(env *schemas.Envelope) refs {
+	var carried refs
+	for name, ref := range env.Spilled {
 		if f := field(env, name); f.IsValid() && f.IsZero() && owns(env, ref) {
-			if refs == nil {
-				refs = map[string]schemas.BlobRef{}
+			if carried == nil {
+				carried = refs{}
 			}
-			refs[name] = ref
+			carried[name] = ref
 		}
 	}
-	return refs
+	return carried
 }
 
 type rawField struct {

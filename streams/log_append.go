@@ -37,17 +37,22 @@ const settleTries = 10
 // without writing twice. When the job has moved on it returns a
 // *ConflictError.
 func (l *Log) Append(ctx context.Context, env schemas.Envelope, last uint64) (uint64, error) {
-	return l.AppendTTL(ctx, env, last, 0)
+	return l.append(ctx, env, last, nil, 0)
 }
 
 // AppendTTL is Append for an event that the server removes after ttl, which is
 // how long the ID of a forgotten job is remembered.
 func (l *Log) AppendTTL(ctx context.Context, env schemas.Envelope, last uint64, ttl time.Duration) (uint64, error) {
+	return l.append(ctx, env, last, nil, ttl)
+}
+
+// append knows where fields of the job's earlier events are stored.
+func (l *Log) append(ctx context.Context, env schemas.Envelope, last uint64, known refs, ttl time.Duration) (uint64, error) {
 	if err := checkEvent(env); err != nil {
 		return 0, err
 	}
 	env.At = l.Now().UTC()
-	data, err := l.encode(ctx, &env, last)
+	data, err := l.encode(ctx, &env, last, known)
 	if err != nil {
 		return 0, fmt.Errorf("append %s to job %s: %w", env.State, env.JobID, err)
 	}
