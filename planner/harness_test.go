@@ -78,14 +78,19 @@ func play(t *testing.T, match string, answers ...string) string {
 	return server.URL()
 }
 
-func newPlanner(t *testing.T, url string) *planner.Planner {
+func newClient(t *testing.T, url string, transport http.RoundTripper) *model.Client {
 	t.Helper()
-	client, err := model.New(model.Config{BaseURL: url, Model: "recorded", APIKey: "sk-test-0123456789"})
+	client, err := model.New(model.Config{BaseURL: url, Model: "recorded", APIKey: "sk-test-0123456789", Transport: transport})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(client.Close)
-	p, err := planner.New(planner.Config{Model: client, Catalogue: tools{}, Env: "test"})
+	return client
+}
+
+func newPlanner(t *testing.T, url string) *planner.Planner {
+	t.Helper()
+	p, err := planner.New(planner.Config{Model: newClient(t, url, nil), Catalogue: tools{}, Env: "test"})
 	if err != nil {
 		t.Fatal(err)
 	}
