@@ -7,7 +7,6 @@ import (
 	"os"
 	"path"
 	"slices"
-	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -93,53 +92,26 @@ func makeDirs(dir *os.File, p string, made map[string]bool, uid, gid int) error 
 	return nil
 }
 
-// Skipped is what Collect left where it was.
-type Skipped struct {
-	Path   string // printable: quoted where a name is not
-	Reason string
-}
-
-func (s Skipped) String() string { return s.Path + ": " + s.Reason }
-
-// Source says how much Collect may trust a directory.
-type Source int
-
-const (
-	// Planted by a program: a file with holes is skipped, because its size is
-	// a number that cost the program nothing.
-	Planted Source = iota
-	// Given by a person. Holes cannot be told here: file systems that allocate
-	// late report them for whole files.
-	Given
-)
-
-// Collect reads a directory into a tree. Nothing that a program planted there
-// is followed or waited for. An *schemas.Error of class disk_limit says that a
-// bound is passed: then there is no tree.
-func Collect(dir *os.File, source Source, limits Limits) (Tree, []Skipped, error) {
-	c := &collector{root: dir, source: source, build: NewBuilder(Tree{}, limits)}
+// Collect reads a directory into a tree. Links are not followed and FIFOs not
+// waited for. An *schemas.Error of class disk_limit says that a bound is passed:
+// then there is no tree.
+func Collect(dir *os.File, limits Limits) (Tree, []Skipped, error) {
+	c := &collector{root: dir, build: NewBuilder(Tree{}, limits)}
 	if err := c.walk("."); err != nil {
 		return Tree{}, nil, err
 	}
 	return c.build.Tree(), c.skipped, nil
 }
 
-// maxSkipped bounds the list: what it says is for people.
-const maxSkipped = 50
-
 type collector struct {
 	root    *os.File
-	source  Source
 	build   *Builder
 	skipped []Skipped
 }
 
 func (c *collector) skip(p, reason string) {
 	if len(c.skipped) < maxSkipped {
-		if badPath(p) != "" {
-			p = fmt.Sprintf("%+q", clip(p))
-		}
-		c.skipped = append(c.skipped, Skipped{p, reason})
+		c.skipped = append(c.skipped, Skip(p, reason))
 	}
 }
 
@@ -150,12 +122,12 @@ func (c *collector) walk(p string) error {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("collect workspace: %w", err)
+		return fmt.Errorf("read files: %w", err)
 	}
 	defer func() { _ = dir.Close() }()
 	names, err := dir.Readdirnames(-1) // bounded by the file system's inodes
 	if err != nil {
-		return fmt.Errorf("collect workspace: %w", err)
+		return fmt.Errorf("read files: %w", err)
 	}
 	slices.Sort(names)
 	kept := 0
@@ -183,7 +155,7 @@ func (c *collector) entry(dir *os.File, p, name string) error {
 	}
 	var st unix.Stat_t
 	if err := unix.Fstatat(int(dir.Fd()), name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
-		return fmt.Errorf("collect workspace: stat %s: %w", p, err)
+		return fmt.Errorf("read files: stat %s: %w", p, err)
 	}
 	switch st.Mode & unix.S_IFMT {
 	case unix.S_IFDIR:
@@ -202,19 +174,15 @@ func (c *collector) file(p string) error {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("collect workspace: %w", err)
+		return fmt.Errorf("read files: %w", err)
 	}
 	defer func() { _ = f.Close() }()
 	var st unix.Stat_t
 	if err := unix.Fstat(int(f.Fd()), &st); err != nil {
-		return fmt.Errorf("collect workspace: stat %s: %w", p, err)
+		return fmt.Errorf("read files: stat %s: %w", p, err)
 	}
 	if st.Mode&unix.S_IFMT != unix.S_IFREG {
 		c.skip(p, kind(st.Mode))
-		return nil
-	}
-	if c.source == Planted && st.Blocks*512 < st.Size {
-		c.skip(p, fmt.Sprintf("a file with holes: %d bytes that take %d", st.Size, st.Blocks*512))
 		return nil
 	}
 	room := c.build.Room()
@@ -229,11 +197,11 @@ func (c *collector) file(p string) error {
 			break
 		}
 		if err != nil {
-			return fmt.Errorf("collect workspace: %w", err)
+			return fmt.Errorf("read files: %w", err)
 		}
 	}
 	if int64(len(data)) > st.Size {
-		return fmt.Errorf("collect workspace: %s: grew while it was read: a process of the run is still alive", p)
+		return fmt.Errorf("read files: %s: grew while it was read", p)
 	}
 	return c.build.Put(p, st.Mode&0o777|0o600, data)
 }
@@ -248,23 +216,4 @@ func kind(mode uint32) string {
 		return "a socket"
 	}
 	return "not a regular file"
-}
-
-// Describe puts skipped entries into one sentence, empty for none.
-func Describe(skipped []Skipped) string {
-	if len(skipped) == 0 {
-		return ""
-	}
-	var parts []string
-	for _, s := range skipped[:min(len(skipped), 5)] {
-		parts = append(parts, s.String())
-	}
-	more := ""
-	if n := len(skipped) - len(parts); n > 0 {
-		more = fmt.Sprintf("; and %d more", n)
-		if len(skipped) == maxSkipped {
-			more = "; and others"
-		}
-	}
-	return "not kept from the workspace: " + strings.Join(parts, "; ") + more
 }

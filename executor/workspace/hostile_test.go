@@ -46,13 +46,12 @@ func TestCollectFollowsNothing(t *testing.T) {
 	must(err)
 	defer func() { _ = unix.Close(fd) }()
 	must(unix.Bind(fd, &unix.SockaddrUnix{Name: in("sock")}))
-	must(os.Truncate(create(t, in("holes")), 1<<40))
 	must(os.WriteFile(in("a\nb"), nil, 0o644))
 	must(os.WriteFile(in("bad\xff"), nil, 0o644))
 	must(os.Mkdir(in("locked"), 0o000))
 	must(os.MkdirAll(in(strings.Repeat("d/", 40)), 0o755))
 
-	tree, skipped, err := workspace.Collect(openDir(t, p), workspace.Planted, workspace.Limits{})
+	tree, skipped, err := workspace.Collect(openDir(t, p), workspace.Limits{})
 	must(err)
 	if got, want := paths(tree), []string{strings.Repeat("d/", 32), "kept", "locked/"}; !reflect.DeepEqual(got, want) {
 		t.Errorf("kept %q, want %q", got, want)
@@ -66,7 +65,7 @@ func TestCollectFollowsNothing(t *testing.T) {
 	}
 	for name, reason := range map[string]string{
 		"link": "symbolic link", "linkdir": "symbolic link", "loop": "symbolic link", "fifo": "FIFO", "sock": "socket",
-		"holes": "holes", `"a\nb"`: "control character", `"bad\xff"`: "not UTF-8",
+		`"a\nb"`: "control character", `"bad\xff"`: "not UTF-8",
 	} {
 		if !strings.Contains(why[name], reason) {
 			t.Errorf("%s: skipped because %q, want %q", name, why[name], reason)
@@ -96,7 +95,7 @@ func TestHardLinksDoNotMultiplySpace(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	_, _, err := workspace.Collect(openDir(t, p), workspace.Planted, workspace.Limits{Bytes: 4 << 20})
+	_, _, err := workspace.Collect(openDir(t, p), workspace.Limits{Bytes: 4 << 20})
 	if schemas.ClassOf(err) != schemas.ClassDiskLimit {
 		t.Fatalf("%v, want disk_limit", err)
 	}
@@ -107,10 +106,10 @@ func TestTooManyFiles(t *testing.T) {
 	for i := range 5 {
 		create(t, filepath.Join(p, fmt.Sprint(i)))
 	}
-	if _, _, err := workspace.Collect(openDir(t, p), workspace.Given, workspace.Limits{Files: 4}); schemas.ClassOf(err) != schemas.ClassDiskLimit {
+	if _, _, err := workspace.Collect(openDir(t, p), workspace.Limits{Files: 4}); schemas.ClassOf(err) != schemas.ClassDiskLimit {
 		t.Fatalf("%v, want disk_limit", err)
 	}
-	if _, _, err := workspace.Collect(openDir(t, p), workspace.Given, workspace.Limits{Files: 5}); err != nil {
+	if _, _, err := workspace.Collect(openDir(t, p), workspace.Limits{Files: 5}); err != nil {
 		t.Fatal(err)
 	}
 }

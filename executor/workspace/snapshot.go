@@ -3,8 +3,10 @@ package workspace
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"math"
 	"strings"
 	"unicode/utf8"
 
@@ -42,6 +44,53 @@ func FromFiles(files []schemas.File, limits Limits) (Tree, error) {
 		}
 	}
 	return b.Tree(), nil
+}
+
+// FromRun makes a tree of what a run left, as the sandbox collected it: its own
+// sums are taken over. Paths that a tree cannot hold are skipped. An
+// *schemas.Error of class disk_limit says that there is too much.
+func FromRun(files []schemas.File, limits Limits) (Tree, []Skipped, error) {
+	b := NewBuilder(Tree{}, limits)
+	var left []Skipped
+	for _, f := range files {
+		if why := badPath(f.Path); why != "" {
+			left = append(left, Skip(f.Path, why))
+			continue
+		}
+		var sum [sha256.Size]byte
+		if n, err := hex.Decode(sum[:], []byte(f.SHA256)); err != nil || n != len(sum) {
+			return Tree{}, nil, fmt.Errorf("take over %q from the sandbox: bad sum %q", f.Path, clip(f.SHA256))
+		}
+		if err := b.add(File{Path: f.Path, Mode: f.Mode&0o777 | 0o600, Data: f.Bytes(), Sum: sum}); err != nil {
+			return Tree{}, nil, err
+		}
+	}
+	return b.Tree(), left, nil
+}
+
+// ForRun lists the files that the sandbox is to put into a new workspace.
+func (t Tree) ForRun() []schemas.File {
+	files := make([]schemas.File, 0, t.Len())
+	for f := range t.All() {
+		if !f.Dir() {
+			files = append(files, schemas.File{Path: f.Path, Mode: f.Mode, Data: f.Data})
+		}
+	}
+	return files
+}
+
+// Without returns the tree without the file at p.
+func (t Tree) Without(p string) Tree {
+	if _, ok := t.files[p]; !ok {
+		return t
+	}
+	b := NewBuilder(Tree{}, Limits{Files: math.MaxInt, Bytes: math.MaxInt64})
+	for f := range t.All() {
+		if f.Path != p {
+			_ = b.add(f) // it was in a tree already, and there is room
+		}
+	}
+	return b.Tree()
 }
 
 // Files lists the tree as an event holds it, with or without contents.

@@ -326,7 +326,7 @@ func TestFillAndCollect(t *testing.T) {
 	if b, err := os.ReadFile(filepath.Join(p, "a/b/c.txt")); err != nil || string(b) != "hello" {
 		t.Fatalf("%q, %v", b, err)
 	}
-	got, skipped, err := workspace.Collect(dir, workspace.Given, workspace.Limits{})
+	got, skipped, err := workspace.Collect(dir, workspace.Limits{})
 	if err != nil || len(skipped) > 0 || got.Digest() != tree.Digest() {
 		t.Fatalf("collected %v, skipped %v, %v; want %v", paths(got), skipped, err, paths(tree))
 	}

@@ -1,0 +1,58 @@
+// Package executor is the worker of the state sandbox_execution: it has a
+// program judged by its interpreter's parser, runs it, runs its acceptance
+// tests, and runs the tool calls that belong in a sandbox, all in the job's
+// workspace. It decides nothing about a program but whether it may start; the
+// verdict is the verifier's.
+//
+//	sandbox_execution
+//	  │
+//	  ├─ calls at the cursor ─► one workspace, in the model's order ─► tool_calling, where host calls are left
+//	  │                                                             └► planning, where none are
+//	  │
+//	  └─ code under trial
+//	       │
+//	       ├─ facts      the parser's, in a sandbox of its own; remembered by content
+//	       ├─ gate       does not parse, or a finding refuses it ─► verification, nothing ran
+//	       ├─ tests      program and tests as one, on a copy of the workspace that is dropped
+//	       └─ program    alone, in the workspace ─► snapshot ─► verification
+//
+// # When the program runs alone
+//
+// Its tests start with the program itself, so a second interpreter for the
+// program alone is started only where it can tell something:
+//
+//   - there are no tests, or the contract wants what the program prints;
+//   - the tests passed and something was printed, or a file changed: by the
+//     program or by the tests, and only the program's part is the job's result;
+//   - the tests failed: then it tells a program that fails by itself from one
+//     that fails its tests.
+//
+// Otherwise program and tests together printed nothing and left nothing, and
+// the tests' report is the run's. With a result schema the program goes first,
+// and its tests are not started where it fails.
+//
+// # What the tests are protected from
+//
+// The tests have a sandbox of their own and a copy of the workspace as it was
+// before the program: what the program alone did to files is not there. A mark
+// between program and tests is set when the tests begin, so a program that ends
+// with sys.exit(0) does not pass tests that never began. Program and tests
+// share a process, as they must to call each other: a program that sets out to
+// fool its own tests from inside can.
+//
+// # What a failed trial leaves
+//
+// Nothing: the workspace goes on from the last one that ended well, so that an
+// attempt does not find the last one's leftovers. A tool call leaves what it
+// wrote, failed or not, as in an interactive session. What cannot be kept
+// (beyond the limits of package workspace) is class disk_limit, and the
+// workspace stays as it was.
+//
+// # Errors
+//
+// What a program did is in the event. A Go error means that the sandbox, the
+// object store or this worker could not decide, and is to be tried again:
+// sandbox_unavailable is never blamed on a program. Nothing here has an effect
+// outside its sandbox, so a redelivery runs again from the snapshot in the
+// event, and no call declares an intent.
+package executor

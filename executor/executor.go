@@ -1,0 +1,157 @@
+package executor
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"callgate.dev/executor/sandbox"
+	"callgate.dev/executor/workspace"
+	"callgate.dev/schemas"
+)
+
+// Config says what an Executor works with.
+type Config struct {
+	// Sandbox runs everything. Required; the caller closes it.
+	Sandbox *sandbox.Sandbox
+	// Analyser knows how facts are found and what the rules make of them.
+	// Required by Handle and Inspect.
+	Analyser schemas.Analyser
+	// Blobs holds snapshots that are too large for an event. Required by Handle.
+	Blobs schemas.Blobs
+	// Workspace bounds what is kept between runs. A job's own disk_bytes bounds
+	// it further. Default 1024 files and 64 MiB.
+	Workspace workspace.Limits
+	// FactsKept is for how many programs facts are remembered. Default 1024;
+	// negative remembers none.
+	FactsKept int
+	// AnalyserTimeout is how long the parser of one program may take on the
+	// clock before the machine, not the program, is held to be at fault.
+	// Default 10 s; the program's part is bounded by 5 s of processor time.
+	AnalyserTimeout time.Duration
+}
+
+// Validate joins every fault of c.
+func (c Config) Validate() error {
+	var errs []error
+	if c.Sandbox == nil {
+		errs = append(errs, errors.New("config.sandbox is missing"))
+	}
+	if c.Workspace.Files < 0 || c.Workspace.Bytes < 0 {
+		errs = append(errs, fmt.Errorf("config.workspace is %+v, expected no negative number", c.Workspace))
+	}
+	if c.AnalyserTimeout < 0 {
+		errs = append(errs, fmt.Errorf("config.analyser_timeout is %v, expected a positive duration", c.AnalyserTimeout))
+	}
+	return errors.Join(errs...)
+}
+
+// Defaults of Config.
+const (
+	DefaultFactsKept       = 1024
+	DefaultAnalyserTimeout = 10 * time.Second
+)
+
+// Executor handles events of state sandbox_execution. It is safe for
+// concurrent use; how many events it handles at once is the caller's to bound.
+type Executor struct {
+	config Config
+	cache  *factsCache
+}
+
+// New returns an executor.
+func New(config Config) (*Executor, error) {
+	if err := config.Validate(); err != nil {
+		return nil, fmt.Errorf("executor configuration: %w", err)
+	}
+	config.Workspace = config.Workspace.OrDefault()
+	config.FactsKept = cmp.Or(config.FactsKept, DefaultFactsKept)
+	config.AnalyserTimeout = cmp.Or(config.AnalyserTimeout, DefaultAnalyserTimeout)
+	return &Executor{config: config, cache: newFactsCache(config.FactsKept)}, nil
+}
+
+var (
+	_ schemas.Handler   = (*Executor)(nil)
+	_ schemas.Deadliner = (*Executor)(nil)
+)
+
+// Handle runs the calls at the cursor, or else the code under trial.
+func (e *Executor) Handle(ctx context.Context, in schemas.Envelope) (schemas.Envelope, error) {
+	if in.State != schemas.StateSandboxExecution {
+		return schemas.Envelope{}, schemas.Permanent(fmt.Errorf("execute job %s: the event is in state %q, expected %q", in.JobID, in.State, schemas.StateSandboxExecution))
+	}
+	if e.config.Analyser == nil || e.config.Blobs == nil {
+		return schemas.Envelope{}, fmt.Errorf("execute job %s: the executor has no analyser or no object store", in.JobID)
+	}
+	in.Job.Limits = in.Job.Limits.OrDefault()
+	var next schemas.Envelope
+	var err error
+	switch {
+	case in.Round != nil && !in.Round.Done():
+		next, err = e.round(ctx, in)
+	case in.Code != nil:
+		next, err = e.trial(ctx, in)
+	default:
+		err = schemas.Permanent(errors.New("the event has neither calls nor code"))
+	}
+	if err != nil {
+		return schemas.Envelope{}, fmt.Errorf("execute job %s: %w", in.JobID, err)
+	}
+	return next, nil
+}
+
+// overhead is what Deadline allows for everything but programs: restoring,
+// starting, collecting, storing.
+const overhead = 3 * time.Second
+
+// Deadline is the time that every program of the event may take, and some for
+// the work around them: the analyser's, the run's and the tests' for code, the
+// sum of the calls' for calls. It is at most the job's wall_ms.
+func (e *Executor) Deadline(in schemas.Envelope) time.Duration {
+	limits := in.Job.Limits.OrDefault()
+	run := milliseconds(limits.RunTimeoutMS)
+	d := overhead
+	if in.Round != nil && !in.Round.Done() {
+		for _, call := range sandboxCalls(in.Round) {
+			d += callTimeout(call, limits)
+		}
+	} else {
+		d += e.config.AnalyserTimeout + run
+		if c := in.Job.Contract; c != nil && c.Tests != "" {
+			d += run
+		}
+	}
+	return min(d, milliseconds(limits.WallMS))
+}
+
+func milliseconds(ms int64) time.Duration { return time.Duration(ms) * time.Millisecond }
+
+// workspaceLimits are what a job's workspace may hold.
+func (e *Executor) workspaceLimits(l schemas.Limits) workspace.Limits {
+	return workspace.Limits{Files: e.config.Workspace.Files, Bytes: min(e.config.Workspace.Bytes, l.DiskBytes)}
+}
+
+// restore brings back the job's workspace: the last snapshot, or the files
+// that the job came with.
+func (e *Executor) restore(ctx context.Context, in schemas.Envelope) (workspace.Tree, error) {
+	limits := e.workspaceLimits(in.Job.Limits)
+	if in.Workspace != nil {
+		return workspace.Load(ctx, e.config.Blobs, in.Workspace, limits)
+	}
+	tree, err := workspace.FromFiles(in.Job.Files, limits)
+	if err != nil {
+		return workspace.Tree{}, schemas.Permanent(schemas.Errorf(schemas.ClassSubmissionInvalid, "files of the job: %v", err))
+	}
+	return tree, nil
+}
+
+// save returns the snapshot of after. Where nothing changed it is the last one,
+// and nothing is stored.
+func (e *Executor) save(ctx context.Context, in schemas.Envelope, before, after workspace.Tree) (*schemas.Workspace, error) {
+	if before.Digest() == after.Digest() {
+		return in.Workspace, nil
+	}
+	return workspace.Save(ctx, e.config.Blobs, workspace.Owner{Tenant: in.Tenant, Job: in.JobID, Sequence: in.Sequence}, after)
+}

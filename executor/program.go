@@ -1,0 +1,59 @@
+package executor
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"callgate.dev/executor/workspace"
+	"callgate.dev/schemas"
+)
+
+// ProgramSpec is one program outside any job.
+type ProgramSpec struct {
+	Language schemas.Language
+	Source   []byte
+	Stdin    []byte
+	// Files is a directory whose regular files are copied into the workspace;
+	// empty means none. What is not copied is named in the report's detail.
+	Files string
+	// Limits bound the run; a zero field means the default.
+	Limits schemas.Limits
+}
+
+// RunProgram runs one program in a workspace of its own. The tree is what it
+// left, and can be written to a directory with Fill. The error is set where the
+// program could not be run, with the class in it; the report then says so too.
+func (e *Executor) RunProgram(ctx context.Context, spec ProgramSpec) (schemas.RunReport, workspace.Tree, error) {
+	limits := spec.Limits.OrDefault()
+	before, skipped, err := e.files(spec.Files, limits)
+	if err != nil {
+		class := schemas.ClassOf(err)
+		refused := schemas.RunReport{Status: schemas.RunRefused, Class: &class, ExitCode: -1, Detail: err.Error(), Denied: []string{}, Changed: []schemas.Changed{}}
+		return refused, workspace.Tree{}, err
+	}
+	report, after, err := e.run(ctx, program{
+		lang: spec.Language, source: spec.Source, stdin: spec.Stdin, limits: limits, module: isModule(spec.Language, spec.Source),
+	}, before)
+	if err != nil {
+		return report, before, err
+	}
+	report.Detail = join(report.Detail, workspace.Describe(skipped))
+	return report, after, nil
+}
+
+func (e *Executor) files(path string, limits schemas.Limits) (workspace.Tree, []workspace.Skipped, error) {
+	if path == "" {
+		return workspace.Tree{}, nil, nil
+	}
+	dir, err := os.Open(path)
+	if err != nil {
+		return workspace.Tree{}, nil, schemas.Errorf(schemas.ClassArgumentsInvalid, "files: %v", err)
+	}
+	defer func() { _ = dir.Close() }()
+	tree, skipped, err := workspace.Collect(dir, e.workspaceLimits(limits))
+	if err != nil {
+		return workspace.Tree{}, nil, fmt.Errorf("files of %s: %w", path, err)
+	}
+	return tree, skipped, nil
+}

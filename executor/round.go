@@ -1,0 +1,116 @@
+package executor
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"callgate.dev/executor/workspace"
+	"callgate.dev/schemas"
+)
+
+// round runs the sandbox calls at the cursor in one workspace, in the model's
+// order. Each run gets a sandbox of its own with the workspace as the call
+// before left it: what a snapshot would not keep is gone between two calls of a
+// round just as it is between two rounds.
+func (e *Executor) round(ctx context.Context, in schemas.Envelope) (schemas.Envelope, error) {
+	round := *in.Round // the event is not ours to write to
+	round.Results = slices.Clone(round.Results)
+	next := in.Next(schemas.StatePlanning)
+	next.Round = &round
+	if calls := sandboxCalls(&round); len(calls) > 0 {
+		before, err := e.restore(ctx, in)
+		if err != nil {
+			return schemas.Envelope{}, err
+		}
+		tree := before
+		for _, call := range calls {
+			var result schemas.CallResult
+			if result, tree, err = e.call(ctx, call, tree, in.Job.Limits); err != nil {
+				return schemas.Envelope{}, fmt.Errorf("call %s (%s): %w", call.ID, call.Tool, err)
+			}
+			if err := round.Bind(result); err != nil {
+				return schemas.Envelope{}, schemas.Permanent(err)
+			}
+		}
+		if next.Workspace, err = e.save(ctx, in, before, tree); err != nil {
+			return schemas.Envelope{}, err
+		}
+	}
+	if !round.Done() {
+		next.State = schemas.StateToolCalling
+	}
+	return next, nil
+}
+
+// sandboxCalls returns the calls to run: from the cursor on, those that run in
+// the sandbox, up to the first that does not. A call that a wall refused has
+// its result and is passed over.
+func sandboxCalls(r *schemas.Round) []schemas.Call {
+	var calls []schemas.Call
+	for _, call := range r.Calls[min(max(r.Cursor, 0), len(r.Calls)):] {
+		if _, known := r.Result(call.ID); known {
+			continue
+		}
+		if call.RunsIn != schemas.InSandbox {
+			break
+		}
+		calls = append(calls, call)
+	}
+	return calls
+}
+
+// callTimeout is what a call may take: what its contract says, or less where
+// its arguments do. No call outlives the job's limit of a run.
+func callTimeout(call schemas.Call, limits schemas.Limits) time.Duration {
+	ms := cmp.Or(max(call.TimeoutMS, 0), limits.RunTimeoutMS)
+	var args executeArgs
+	if err := json.Unmarshal(call.Arguments, &args); err == nil && args.TimeoutMS > 0 {
+		ms = min(ms, args.TimeoutMS)
+	}
+	return milliseconds(min(ms, limits.RunTimeoutMS))
+}
+
+// call runs one call. What it did wrong is in the result; then the tree is as
+// it was, but for what a program wrote before it failed.
+func (e *Executor) call(ctx context.Context, call schemas.Call, tree workspace.Tree, limits schemas.Limits) (schemas.CallResult, workspace.Tree, error) {
+	var out any
+	var err error
+	result := schemas.CallResult{CallID: call.ID}
+	name, _, _ := strings.Cut(call.Tool, "@")
+	switch name {
+	case schemas.ToolExecutePython, schemas.ToolExecuteJavaScript:
+		lang := schemas.Python
+		if name == schemas.ToolExecuteJavaScript {
+			lang = schemas.JavaScript
+		}
+		limits.RunTimeoutMS = callTimeout(call, limits).Milliseconds()
+		return e.execute(ctx, call, lang, tree, limits)
+	case schemas.ToolReadFile:
+		out, err = readFile(tree, call.Arguments)
+	case schemas.ToolWriteFile:
+		tree, out, err = writeFile(tree, e.workspaceLimits(limits), call.Arguments)
+	case schemas.ToolListFiles:
+		out, err = listFiles(tree, call.Arguments)
+	default:
+		err = schemas.Errorf(schemas.ClassUnknownTool, "%q is no tool of the sandbox; there are %s", call.Tool, strings.Join(sandboxTools, ", "))
+	}
+	if fault := (*schemas.Error)(nil); errors.As(err, &fault) {
+		result.Error = fault
+		return result, tree, nil
+	}
+	if err != nil {
+		return result, tree, err
+	}
+	if result.Output, err = encode(out); err != nil {
+		return result, tree, err
+	}
+	return result, tree, nil
+}
+
+var sandboxTools = []string{schemas.ToolExecutePython, schemas.ToolExecuteJavaScript, schemas.ToolReadFile, schemas.ToolWriteFile, schemas.ToolListFiles}

@@ -1,0 +1,108 @@
+package executor
+
+import (
+	"context"
+
+	"callgate.dev/executor/workspace"
+	"callgate.dev/schemas"
+)
+
+// trial has the code under trial judged by its parser, then runs it and its
+// tests. What it found goes to verification.
+func (e *Executor) trial(ctx context.Context, in schemas.Envelope) (schemas.Envelope, error) {
+	source := []byte(in.Code.Source)
+	facts, err := e.Inspect(ctx, in.Code.Language, source, in.Job.Contract)
+	if err != nil {
+		return schemas.Envelope{}, err
+	}
+	next := in.Next(schemas.StateVerification)
+	next.Facts, next.Run, next.Tests = &facts, nil, nil
+	if _, refused := facts.Refused(); refused || !facts.Parses {
+		return next, nil
+	}
+	before, err := e.restore(ctx, in)
+	if err != nil {
+		return schemas.Envelope{}, err
+	}
+	t := trial{executor: e, before: before, after: before, program: program{
+		lang: in.Code.Language, source: source, limits: in.Job.Limits, module: facts.SourceType == "module",
+	}}
+	if c := in.Job.Contract; c != nil {
+		t.tests, t.wantsOutput = c.Tests, len(c.ResultSchema) > 0
+	}
+	if err := t.do(ctx); err != nil {
+		return schemas.Envelope{}, err
+	}
+	next.Run, next.Tests = t.run, t.tested
+	if t.run.OK() && (t.tested == nil || t.tested.OK()) {
+		if next.Workspace, err = e.save(ctx, in, t.before, t.after); err != nil {
+			return schemas.Envelope{}, err
+		}
+	}
+	return next, nil
+}
+
+// trial is the runs of one attempt.
+type trial struct {
+	executor    *Executor
+	program     program
+	tests       string // source
+	wantsOutput bool
+	before      workspace.Tree
+
+	run, tested *schemas.RunReport
+	after       workspace.Tree
+}
+
+// do runs what the package comment says, in that order.
+func (t *trial) do(ctx context.Context) error {
+	switch {
+	case t.tests == "":
+		return t.alone(ctx)
+	case t.wantsOutput:
+		if err := t.alone(ctx); err != nil || !t.run.OK() {
+			return err
+		}
+		return t.test(ctx)
+	}
+	if err := t.test(ctx); err != nil {
+		return err
+	}
+	if t.tested.OK() && t.tested.Stdout == "" && t.tested.StdoutBase64 == "" && len(t.tested.Changed) == 0 {
+		same := *t.tested
+		t.run = &same
+		return nil
+	}
+	return t.alone(ctx)
+}
+
+// alone runs the program by itself.
+func (t *trial) alone(ctx context.Context) error {
+	report, after, err := t.executor.run(ctx, t.program, t.before)
+	if err != nil {
+		return err
+	}
+	t.run, t.after = &report, after
+	return nil
+}
+
+// test runs program and tests as one program, and drops what they left.
+func (t *trial) test(ctx context.Context) error {
+	p := t.program
+	p.module = p.module || isModule(p.lang, []byte(t.tests))
+	p.source = withTests(p.lang, p.source, t.tests, p.module)
+	report, after, err := t.executor.run(ctx, p, t.before.Without(testsMark))
+	if err != nil {
+		return err
+	}
+	_, begun := after.File(testsMark)
+	report.Changed = withoutFile(report.Changed, testsMark)
+	report.WorkspaceDigest = ""
+	if report.OK() && !begun {
+		class := schemas.ClassTestsFailed
+		report.Status, report.Class = schemas.RunError, &class
+		report.Detail = join("the program ended with status 0 before its tests began; it must not end the process (sys.exit, os._exit, process.exit)", report.Detail)
+	}
+	t.tested = &report
+	return nil
+}
