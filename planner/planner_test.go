@@ -198,12 +198,14 @@ func TestLimits(t *testing.T) {
 		class  schemas.Class
 		where  string
 	}{
-		"turns":           {func(e *schemas.Envelope) { e.Turn = 12 }, schemas.ClassBudgetExhausted, "limits.turns"},
-		"tokens":          {func(e *schemas.Envelope) { e.Spent.PromptTokens = 200_000 }, schemas.ClassBudgetExhausted, "limits.tokens"},
-		"no tokens left":  {func(e *schemas.Envelope) { e.Spent.PromptTokens = 199_900 }, schemas.ClassBudgetExhausted, "the next request needs about"},
-		"attempts":        {func(e *schemas.Envelope) { e.Attempt = 4 }, schemas.ClassBudgetExhausted, "limits.attempts"},
-		"wall time":       {func(e *schemas.Envelope) { e.Spent.WallMS = 300_000 }, schemas.ClassDeadlineExceeded, "limits.wall_ms"},
-		"failed attempts": {func(e *schemas.Envelope) { e.Attempt, e.Feedback = 4, &schemas.Feedback{Class: schemas.ClassTestsFailed, Message: "no"} }, schemas.ClassTestsFailed, "attempt 4 of 4"},
+		"turns":          {func(e *schemas.Envelope) { e.Turn = 12 }, schemas.ClassBudgetExhausted, "limits.turns"},
+		"tokens":         {func(e *schemas.Envelope) { e.Spent.PromptTokens = 200_000 }, schemas.ClassBudgetExhausted, "limits.tokens"},
+		"no tokens left": {func(e *schemas.Envelope) { e.Spent.PromptTokens = 199_900 }, schemas.ClassBudgetExhausted, "the next request needs about"},
+		"attempts":       {func(e *schemas.Envelope) { e.Attempt = 4 }, schemas.ClassBudgetExhausted, "limits.attempts"},
+		"wall time":      {func(e *schemas.Envelope) { e.Spent.WallMS = 300_000 }, schemas.ClassDeadlineExceeded, "limits.wall_ms"},
+		"failed attempts": {func(e *schemas.Envelope) {
+			e.Attempt, e.Feedback = 4, &schemas.Feedback{Class: schemas.ClassTestsFailed, Message: "no"}
+		}, schemas.ClassTestsFailed, "attempt 4 of 4"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
