@@ -156,9 +156,10 @@ type survey struct {
 func (a *Admission) survey(ctx context.Context, to chan<- survey) {
 	tick := time.NewTicker(a.Survey)
 	defer tick.Stop()
+	expelled := map[string]uint64{}
 	for {
 		select {
-		case to <- a.look(ctx):
+		case to <- a.look(ctx, expelled):
 		case <-ctx.Done():
 			return
 		}
@@ -170,7 +171,9 @@ func (a *Admission) survey(ctx context.Context, to chan<- survey) {
 	}
 }
 
-func (a *Admission) look(ctx context.Context) survey {
+// look asks the streams. Expelled remembers how far subjects were cleared that
+// cannot have a consumer.
+func (a *Admission) look(ctx context.Context, expelled map[string]uint64) survey {
 	ctx, cancel := context.WithTimeout(ctx, a.PullWait)
 	defer cancel()
 	log, err := a.JS.Stream(ctx, streams.StreamLog)
@@ -186,6 +189,15 @@ func (a *Admission) look(ctx context.Context) survey {
 		return survey{err: fmt.Errorf("find tenants: %w", err)}
 	}
 	found := survey{subjects: info.State.Subjects}
+	for subject := range found.subjects {
+		if !wild(subject) {
+			continue
+		}
+		delete(found.subjects, subject)
+		if expelled[subject], err = a.expel(ctx, submit, subject, expelled[subject]); err != nil {
+			a.Logger.Warn("admission: a subject with a wildcard was not cleared, it will be tried again", "subject", subject, "error", err)
+		}
+	}
 	cfg, state := log.CachedInfo().Config, log.CachedInfo().State
 	if most := cfg.MaxBytes; most > 0 && float64(state.Bytes) >= a.FullRatio*float64(most) {
 		found.full = fmt.Sprintf("the log holds %d of %d bytes, %.0f %%: give it more, or let finished jobs be forgotten sooner",

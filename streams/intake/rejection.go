@@ -29,7 +29,7 @@ func reject(ctx context.Context, js jetstream.JetStream, tenant string, r schema
 	if err != nil {
 		return fmt.Errorf("keep rejection: %w", err)
 	}
-	msg := &nats.Msg{Subject: streams.RejectedSubject(tenant), Data: data, Header: nats.Header{
+	msg := &nats.Msg{Subject: streams.RejectedSubject(word(tenant)), Data: data, Header: nats.Header{
 		streams.HeaderClass: {string(r.Error.Class)},
 	}}
 	if r.Sequence != 0 {
@@ -71,7 +71,7 @@ func problem(err error) schemas.Error {
 // Rejections returns a tenant's refused submissions that were kept after since,
 // oldest first.
 func Rejections(ctx context.Context, js jetstream.JetStream, tenant string, since time.Time) ([]schemas.Rejection, error) {
-	cfg := jetstream.OrderedConsumerConfig{FilterSubjects: []string{streams.RejectedSubject(tenant)}}
+	cfg := jetstream.OrderedConsumerConfig{FilterSubjects: []string{streams.RejectedSubject(word(tenant))}}
 	if !since.IsZero() {
 		cfg.DeliverPolicy, cfg.OptStartTime = jetstream.DeliverByStartTimePolicy, &since
 	}

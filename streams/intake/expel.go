@@ -1,0 +1,52 @@
+package intake
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"callgate.dev/schemas"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// wild reports whether a subject has a wildcard as a token. The server stores
+// a message that was published to a literal "*", but reads every filter that
+// has one as a wildcard: a consumer for it would take all tenants' submissions.
+func wild(subject string) bool {
+	return slices.ContainsFunc(strings.Split(subject, "."), func(t string) bool { return t == "*" || t == ">" })
+}
+
+// expel refuses the submissions stored on such a subject. It looks at each
+// message that the subject matches as a wildcard, from where it stopped last,
+// until ctx ends.
+func (a *Admission) expel(ctx context.Context, stream jetstream.Stream, subject string, from uint64) (next uint64, err error) {
+	for next = max(from, 1); ; next++ {
+		msg, err := stream.GetMsg(ctx, next, jetstream.WithGetMsgSubject(subject))
+		if errors.Is(err, jetstream.ErrMsgNotFound) {
+			return next, nil
+		}
+		if err != nil {
+			return next, fmt.Errorf("look for submissions on %q: %w", subject, err)
+		}
+		next = msg.Sequence
+		if msg.Subject != subject {
+			continue
+		}
+		tenant, _ := split(subject)
+		refused := schemas.Rejection{Sequence: msg.Sequence, At: a.Now().UTC(), Error: problem(schemas.CheckName("tenant", tenant))}
+		if err := reject(ctx, a.JS, tenant, refused, msg.Data); err != nil {
+			return next, err
+		}
+		if err := stream.DeleteMsg(ctx, msg.Sequence); err != nil && !errors.Is(err, jetstream.ErrMsgNotFound) {
+			return next, fmt.Errorf("drop submission %d: %w", msg.Sequence, err)
+		}
+	}
+}
+
+// word makes what a publisher wrote for a tenant a literal token.
+func word(tenant string) string {
+	return strings.NewReplacer("*", "%2A", ">", "%3E").Replace(tenant)
+}
