@@ -70,6 +70,7 @@ func (t *trial) do(ctx context.Context) error {
 	}
 	if t.tested.OK() && t.tested.Stdout == "" && t.tested.StdoutBase64 == "" && len(t.tested.Changed) == 0 {
 		same := *t.tested
+		same.WorkspaceDigest = t.before.Digest()
 		t.run = &same
 		return nil
 	}

@@ -9,14 +9,15 @@
 //
 // # What is kept
 //
-// Regular files with their path, permission bits and content, and directories
-// that hold nothing (a program that makes a directory in one call expects it in
-// the next). Owner, times, extended attributes and links between names are not
-// kept: a restored workspace looks the same on every executor.
+// Regular files with their path, permission bits and content. Owner, times,
+// extended attributes and links between names are not kept: a restored workspace
+// looks the same on every executor. A tree can hold directories with nothing in
+// them, from a directory on disk; the sandbox neither takes nor gives those, so
+// one that a program makes lasts until the program's end.
 //
-// Everything else that a program can plant is left out and named in Skipped:
-// symbolic links, FIFOs, sockets, devices, sparse files, and names that are not
-// UTF-8 or hold control characters. None of them is ever opened or followed.
+// Everything else that can be planted is left out and named in Skipped: symbolic
+// links, FIFOs, sockets, devices, and names that are not UTF-8 or hold control
+// characters. None of them is ever opened or followed.
 //
 // # The digest
 //
