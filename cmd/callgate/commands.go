@@ -1,0 +1,12 @@
+package main
+
+import "github.com/spf13/cobra"
+
+func (a *app) addCommands(root *cobra.Command) {
+	root.Version = version
+	root.AddCommand(
+		a.upCommand(), a.workerCommand(), a.provisionCommand(),
+		a.submitCommand(), a.showCommand(), a.listCommand(),
+		a.modelserverCommand(), a.doctorCommand(),
+	)
+}

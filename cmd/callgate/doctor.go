@@ -1,0 +1,207 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"callgate.dev/executor/sandbox"
+	"callgate.dev/schemas"
+	"callgate.dev/streams"
+	"github.com/spf13/cobra"
+)
+
+// diagnosis is `doctor --json`.
+type diagnosis struct {
+	OK      bool          `json:"ok"` // nothing that a pipeline needs is missing
+	Sandbox sandbox.Probe `json:"sandbox"`
+	NATS    natsCheck     `json:"nats"`
+	Model   modelCheck    `json:"model"`
+}
+
+type natsCheck struct {
+	OK      bool          `json:"ok"`
+	URL     string        `json:"url"`
+	Server  string        `json:"server"`
+	Error   string        `json:"error"`
+	Missing []string      `json:"missing"` // streams and consumers to be provisioned
+	Streams []streamCheck `json:"streams"`
+	States  []stateCheck  `json:"states"`
+}
+
+type streamCheck struct {
+	Name     string `json:"name"`
+	Messages uint64 `json:"messages"`
+	Bytes    uint64 `json:"bytes"`
+	MaxBytes int64  `json:"max_bytes"`
+}
+
+// stateCheck is the backlog of one state's consumer.
+type stateCheck struct {
+	State   schemas.State `json:"state"`
+	Pending uint64        `json:"pending"`
+	Working int           `json:"working"`
+	Pulls   int           `json:"pulls"` // workers that wait for work
+}
+
+type modelCheck struct {
+	OK    bool   `json:"ok"`
+	URL   string `json:"url"`
+	Model string `json:"model"`
+	Error string `json:"error"`
+}
+
+func (a *app) doctorCommand() *cobra.Command {
+	var m modelFlags
+	var allow []string
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "What this machine offers: sandbox, NATS, model; and what is missing",
+		Long: "Looks at the machine, the server and the model's endpoint, and says what is missing for a pipeline here. Exit status\n" +
+			"0 when the sandbox can run, 3 when it cannot; a server or a model that is not there is reported and is no failure.",
+		GroupID: "local",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			d := diagnosis{}
+			var err error
+			if d.Sandbox, err = sandbox.Look(sandbox.Config{AllowMissing: allow}); err != nil {
+				return &exitError{exitUsage, err}
+			}
+			d.OK = d.Sandbox.OK
+			d.NATS = a.checkNATS(cmd.Context())
+			d.Model = checkModel(cmd.Context(), m)
+			if a.json {
+				err = a.printJSON(d)
+			} else {
+				a.tellDiagnosis(d)
+			}
+			if err == nil && !d.OK {
+				return &exitError{status: exitSystem}
+			}
+			return err
+		},
+	}
+	m.flags(cmd)
+	cmd.Flags().StringSliceVar(&allow, "allow-missing", nil, "downgrades to take as allowed: "+strings.Join(sandbox.Capabilities, ", "))
+	a.withJSON(cmd)
+	return a.withServer(cmd)
+}
+
+func (a *app) checkNATS(ctx context.Context) natsCheck {
+	check := natsCheck{Missing: []string{}, Streams: []streamCheck{}, States: []stateCheck{}}
+	c, err := a.connect()
+	if err != nil {
+		check.Error = err.Error()
+		return check
+	}
+	defer c.close()
+	check.URL, check.Server = c.url, c.nc.ConnectedServerVersion()
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	topology, err := streams.NewTopology(streams.TopologyConfig{})
+	if err != nil {
+		check.Error = err.Error()
+		return check
+	}
+	for _, want := range topology.Streams {
+		s, err := c.js.Stream(ctx, want.Name)
+		if err != nil {
+			check.Missing = append(check.Missing, fmt.Sprintf("stream %s: %v", want.Name, err))
+			continue
+		}
+		info := s.CachedInfo()
+		check.Streams = append(check.Streams, streamCheck{want.Name, info.State.Msgs, info.State.Bytes, info.Config.MaxBytes})
+	}
+	for _, state := range schemas.WorkStates {
+		cons, err := c.js.Consumer(ctx, streams.StreamLog, streams.WorkConsumer(state))
+		if err != nil {
+			check.Missing = append(check.Missing, fmt.Sprintf("consumer %s: %v", state, err))
+			continue
+		}
+		info := cons.CachedInfo()
+		check.States = append(check.States, stateCheck{state, info.NumPending, info.NumAckPending, info.NumWaiting})
+	}
+	check.OK = len(check.Missing) == 0
+	return check
+}
+
+// checkModel asks the endpoint for its models: what it answers does not
+// matter, only that it does and takes the key.
+func checkModel(ctx context.Context, m modelFlags) modelCheck {
+	c, err := m.config()
+	check := modelCheck{URL: c.BaseURL, Model: c.Model}
+	if err != nil {
+		check.Error = err.Error()
+		return check
+	}
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(c.BaseURL, "/")+"/models", nil)
+	if err != nil {
+		check.Error = err.Error()
+		return check
+	}
+	if key := os.Getenv("OPENAI_API_KEY"); key != "" {
+		req.Header.Set("Authorization", "Bearer "+key)
+	}
+	resp, err := (&http.Client{Transport: c.Transport}).Do(req)
+	if err != nil {
+		check.Error = err.Error()
+		return check
+	}
+	defer resp.Body.Close()
+	if check.OK = resp.StatusCode == http.StatusOK; !check.OK {
+		check.Error = "GET /models: " + resp.Status
+	}
+	return check
+}
+
+func (a *app) tellDiagnosis(d diagnosis) {
+	p := d.Sandbox
+	rows := [][]string{
+		{"sandbox", verdict(p.OK), "kernel " + p.Kernel},
+		{"  helper", verdict(p.Helper), ""},
+	}
+	for _, ns := range slices.Sorted(maps.Keys(p.Namespaces)) {
+		rows = append(rows, []string{"  namespace " + ns, verdict(p.Namespaces[ns]), ""})
+	}
+	rows = append(rows,
+		[]string{"  cgroups", verdict(p.Cgroup != ""), strings.TrimSpace(p.Cgroup + " " + strings.Join(slices.Sorted(maps.Keys(p.Controllers)), " "))},
+		[]string{"  seccomp", verdict(p.Seccomp != ""), oneLine(p.Seccomp, 24)},
+		[]string{"  landlock", verdict(p.Landlock > 0), fmt.Sprintf("ABI %d", p.Landlock)})
+	for _, in := range p.Interpreters {
+		rows = append(rows, []string{"  " + string(in.Language), "yes", in.Path + " " + in.Version})
+	}
+	for _, m := range p.Missing {
+		allowable := ""
+		if m.Allowable {
+			allowable = " (can be allowed: --allow-missing " + m.Name + ")"
+		}
+		rows = append(rows, []string{"  missing " + m.Name, "no", oneLine(m.Reason, 120) + allowable})
+	}
+	rows = append(rows, []string{"nats", verdict(d.NATS.OK), orDash(strings.TrimSpace(d.NATS.URL + " " + d.NATS.Server + " " + oneLine(d.NATS.Error, 140)))})
+	for _, missing := range d.NATS.Missing {
+		rows = append(rows, []string{"  missing", "no", oneLine(missing, 140) + "; `callgate provision` makes it"})
+	}
+	for _, s := range d.NATS.Streams {
+		if s.MaxBytes > 0 {
+			rows = append(rows, []string{"  " + s.Name, "yes", fmt.Sprintf("%d messages, %d MB, %.1f %% full", s.Messages, s.Bytes>>20, 100*float64(s.Bytes)/float64(s.MaxBytes))})
+		}
+	}
+	for _, s := range d.NATS.States {
+		rows = append(rows, []string{"  " + string(s.State), "yes", fmt.Sprintf("%d waiting, %d in work, %d pulls open", s.Pending, s.Working, s.Pulls)})
+	}
+	rows = append(rows, []string{"model", verdict(d.Model.OK), oneLine(strings.TrimSpace(d.Model.URL+" "+d.Model.Model+" "+d.Model.Error), 200)})
+	a.table([]string{"WHAT", "THERE", "DETAIL"}, rows)
+}
+
+func verdict(ok bool) string {
+	if ok {
+		return "yes"
+	}
+	return "no"
+}

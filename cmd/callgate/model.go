@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"time"
+
+	"callgate.dev/planner/model"
+	"callgate.dev/planner/modelserver"
+	"github.com/spf13/cobra"
+)
+
+const (
+	openAI        = "https://api.openai.com/v1"
+	openAIDefault = "gpt-4o-mini"
+	// recordedModel is what jobs are told their model is when answers are
+	// played back.
+	recordedModel = "recorded-answers"
+)
+
+// modelFlags say whom the planner asks.
+type modelFlags struct {
+	url, name, answers string
+	timeout            time.Duration
+	maxTokens          int
+}
+
+func (m *modelFlags) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&m.url, "model-url", "", "base URL of an OpenAI-compatible endpoint, ending in /v1 (default: OPENAI_BASE_URL, or OpenAI's with OPENAI_API_KEY)")
+	f.StringVar(&m.name, "model", "", "model to ask where a job names none")
+	f.DurationVar(&m.timeout, "model-timeout", 8*time.Second, "how long a request to the model may take")
+	f.IntVar(&m.maxTokens, "max-tokens", 0, "bound of one answer, in tokens (default 4096)")
+}
+
+// errNoModel names every way to have a model.
+var errNoModel = errors.New("no model to ask: set OPENAI_API_KEY (and OPENAI_BASE_URL for another endpoint than OpenAI's), " +
+	"or give --model-url URL --model NAME, or play recorded answers with --answers FILE")
+
+// config resolves flags and environment. The key comes from the environment
+// only.
+func (m *modelFlags) config() (model.Config, error) {
+	c := model.Config{
+		BaseURL: m.url, Model: m.name, APIKey: model.Secret(os.Getenv("OPENAI_API_KEY")),
+		Timeout: m.timeout, MaxTokens: m.maxTokens, Now: time.Now,
+		Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: 256, IdleConnTimeout: 90 * time.Second},
+	}
+	if c.BaseURL == "" {
+		c.BaseURL = os.Getenv("OPENAI_BASE_URL")
+	}
+	if c.BaseURL == "" && c.APIKey == "" {
+		return c, &exitError{exitUsage, errNoModel}
+	}
+	if c.BaseURL == "" {
+		c.BaseURL = openAI
+	}
+	if c.Model == "" && c.BaseURL == openAI {
+		c.Model = openAIDefault
+	}
+	if c.Model == "" {
+		return c, usageError("--model: name the model that the endpoint should use")
+	}
+	if err := c.Validate(); err != nil {
+		return c, &exitError{exitUsage, err}
+	}
+	return c, nil
+}
+
+// playback starts a model server inside this process and points m at it. The
+// returned function runs it until its context ends.
+func (m *modelFlags) playback(a *app) (func(context.Context) error, error) {
+	s, err := modelserver.New(modelserver.Config{
+		Answers: m.answers, Listen: "127.0.0.1:0", Logger: a.log.With("component", "modelserver"), Now: time.Now,
+	})
+	if err != nil {
+		return nil, &exitError{exitUsage, fmt.Errorf("--answers %s: %w", m.answers, err)}
+	}
+	m.url = s.URL()
+	if m.name == "" {
+		m.name = recordedModel
+	}
+	return s.Serve, nil
+}

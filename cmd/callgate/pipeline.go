@@ -1,0 +1,187 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"callgate.dev/dispatcher/registry"
+	"callgate.dev/executor/sandbox"
+	"callgate.dev/schemas"
+	"callgate.dev/streams"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+)
+
+// Roles of a process. Admission and housekeeping go with the planner.
+const (
+	rolePlanner    = "planner"
+	roleDispatcher = "dispatcher"
+	roleExecutor   = "executor"
+	roleVerifier   = "verifier"
+)
+
+var roles = []string{rolePlanner, roleDispatcher, roleExecutor, roleVerifier}
+
+// pipelineFlags configure the roles of one process.
+type pipelineFlags struct {
+	model        modelFlags
+	env          string
+	slots        map[string]*int
+	maxLive      int
+	allowMissing []string
+	libraries    []string
+	remember     time.Duration
+	maxAge       time.Duration
+}
+
+func (p *pipelineFlags) flags(cmd *cobra.Command) {
+	p.model.flags(cmd)
+	f := cmd.Flags()
+	f.StringVar(&p.env, "env", "dev", "first part of every call ID: letters and digits")
+	p.slots = map[string]*int{}
+	for role, def := range map[string]int{rolePlanner: 64, roleDispatcher: 32, roleExecutor: 2 * runtime.NumCPU(), roleVerifier: 16} {
+		p.slots[role] = f.Int(role+"-slots", def, "events that this process's "+role+" handles at once")
+	}
+	f.IntVar(&p.maxLive, "max-live", 512, "jobs of a tenant that may be under way; the others wait in the submit stream")
+	f.StringSliceVar(&p.allowMissing, "allow-missing", nil, "isolation that this machine may lack, by name: "+strings.Join(sandbox.Capabilities, ", "))
+	f.StringSliceVar(&p.libraries, "library", nil, "further host directories that programs may read, as packages to import")
+	f.DurationVar(&p.remember, "keep-jobs", 30*24*time.Hour, "how long a finished job's history is kept")
+	f.DurationVar(&p.maxAge, "max-age", 7*24*time.Hour, "how long a job may rest in one state before it fails with deadline_exceeded")
+}
+
+// pipeline is the roles of one process, made but not yet running.
+type pipeline struct {
+	*pipelineFlags
+	app      *app
+	c        *client
+	registry *registry.Registry
+	tasks    []task
+	closers  []func() error
+}
+
+// task runs until its context ends.
+type task struct {
+	name string
+	run  func(context.Context) error
+}
+
+func (a *app) newPipeline(ctx context.Context, c *client, flags *pipelineFlags, names []string) (*pipeline, error) {
+	p := &pipeline{pipelineFlags: flags, app: a, c: c}
+	var err error
+	if p.registry, err = registry.New(registry.Config{}); err != nil {
+		return nil, fmt.Errorf("load tools: %w", err)
+	}
+	build := map[string]func(context.Context) error{
+		rolePlanner: p.planner, roleDispatcher: p.dispatcher, roleExecutor: p.executor, roleVerifier: p.verifier,
+	}
+	// The doors open last: a job is taken when there is someone to do it.
+	order := slices.Clone(names)
+	slices.SortStableFunc(order, func(x, y string) int { return slices.Index(roles, y) - slices.Index(roles, x) })
+	for _, name := range slices.Compact(order) {
+		if err := build[name](ctx); err != nil {
+			return nil, errors.Join(fmt.Errorf("%s: %w", name, err), p.close())
+		}
+	}
+	return p, nil
+}
+
+// run runs every task until ctx ends or one fails, waits for all of them, and
+// closes what they used.
+func (p *pipeline) run(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	for _, t := range p.tasks {
+		group.Go(func() error {
+			if err := t.run(ctx); err != nil {
+				return fmt.Errorf("%s: %w", t.name, err)
+			}
+			return nil
+		})
+	}
+	return errors.Join(group.Wait(), p.close())
+}
+
+// close ends what was opened, last first.
+func (p *pipeline) close() error {
+	var errs []error
+	for _, end := range slices.Backward(p.closers) {
+		errs = append(errs, end())
+	}
+	p.closers = nil
+	return errors.Join(errs...)
+}
+
+func (p *pipeline) add(name string, run func(context.Context) error) {
+	p.tasks = append(p.tasks, task{name, run})
+}
+
+func (p *pipeline) onClose(end func() error) { p.closers = append(p.closers, end) }
+
+// worker adds the consumer loop of a state.
+func (p *pipeline) worker(state schemas.State, role string, h schemas.Handler) error {
+	w, err := streams.NewWorker(streams.WorkerConfig{
+		State: state, Handler: h, Log: p.c.log, Now: time.Now, Slots: *p.slots[role], Logger: p.app.log.With("worker", role),
+	})
+	if err != nil {
+		return err
+	}
+	p.add(role, w.Run)
+	return nil
+}
+
+// owner names this process in intents.
+func owner() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	return fmt.Sprintf("%s-%d", host, os.Getpid())
+}
+
+// provisioned waits until every stream is there, so that workers may be
+// started before the command that makes them.
+func provisioned(ctx context.Context, a *app, c *client) error {
+	topology, err := streams.NewTopology(streams.TopologyConfig{})
+	if err != nil {
+		return err
+	}
+	told := false
+	for {
+		missing := ""
+		for _, s := range topology.Streams {
+			_, err := c.js.Stream(ctx, s.Name)
+			if errors.Is(err, jetstream.ErrStreamNotFound) || isUnsettledCluster(err) {
+				missing = s.Name
+				break
+			}
+			if err != nil {
+				return fmt.Errorf("look for stream %s: %w", s.Name, err)
+			}
+		}
+		if missing == "" {
+			return nil
+		}
+		if !told {
+			a.log.Info("waiting for the streams; `callgate provision` makes them", "missing", missing, "nats", c.url)
+			told = true
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(500 * time.Millisecond):
+		}
+	}
+}
+
+// isUnsettledCluster reports whether the servers have no answer yet: no leader,
+// no JetStream, no reply.
+func isUnsettledCluster(err error) bool {
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, jetstream.ErrJetStreamNotEnabled) ||
+		err != nil && strings.Contains(err.Error(), "no responders")
+}

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"callgate.dev/dispatcher"
+	"callgate.dev/executor"
+	"callgate.dev/executor/sandbox"
+	"callgate.dev/planner"
+	"callgate.dev/planner/admission"
+	"callgate.dev/planner/model"
+	"callgate.dev/schemas"
+	"callgate.dev/streams"
+	"callgate.dev/streams/index"
+	"callgate.dev/streams/intake"
+	"callgate.dev/verifier"
+)
+
+// planner adds the planner with its doors, and what keeps the log in order:
+// timers, outcomes, the janitor and the sweeper. Any number of planners may
+// run; each of these shares its work or repeats it without effect.
+func (p *pipeline) planner(ctx context.Context) error {
+	cfg, err := p.model.config()
+	if err != nil {
+		return err
+	}
+	client, err := model.New(cfg)
+	if err != nil {
+		return err
+	}
+	h, err := planner.New(planner.Config{
+		Model: client, Catalogue: p.registry, Env: p.env, Component: rolePlanner, Timeout: cfg.Timeout + time.Second,
+	})
+	if err != nil {
+		return err
+	}
+	if err := p.worker(schemas.StatePlanning, rolePlanner, h); err != nil {
+		return err
+	}
+	if err := p.housekeeping(); err != nil {
+		return err
+	}
+	return p.intake(ctx)
+}
+
+// intake opens the doors.
+func (p *pipeline) intake(ctx context.Context) error {
+	log := p.app.log.With("worker", "admission")
+	x, err := index.New(ctx, p.c.js, index.Config{Logger: log})
+	if err != nil {
+		return err
+	}
+	p.onClose(func() error { x.Close(); return nil })
+	list, err := x.Serve(p.c.nc, version)
+	if err != nil {
+		return err
+	}
+	p.onClose(list.Stop)
+	adm, err := intake.NewAdmission(intake.AdmissionConfig{
+		JS: p.c.js, Log: p.c.log, Index: x, Admit: admission.Admit, Now: time.Now, MaxLive: p.maxLive, Logger: log,
+	})
+	if err != nil {
+		return err
+	}
+	p.add("admission", adm.Run)
+	door, err := intake.NewDoor(intake.DoorConfig{
+		JS: p.c.js, Log: p.c.log, Admit: admission.Admit, Now: time.Now, Version: version, Logger: log,
+	})
+	if err != nil {
+		return err
+	}
+	p.onClose(door.Close)
+	return p.c.nc.FlushTimeout(5 * time.Second)
+}
+
+func (p *pipeline) dispatcher(context.Context) error {
+	journal, err := streams.NewJournal(streams.JournalConfig{Log: p.c.log, Now: time.Now, Owner: owner()})
+	if err != nil {
+		return err
+	}
+	h, err := dispatcher.New(dispatcher.Config{
+		Registry: p.registry, Journal: journal, Now: time.Now, Log: p.app.log.With("worker", roleDispatcher),
+	})
+	if err != nil {
+		return err
+	}
+	return p.worker(schemas.StateToolCalling, roleDispatcher, h)
+}
+
+func (p *pipeline) executor(context.Context) error {
+	box, err := sandbox.New(sandbox.Config{
+		AllowMissing: p.allowMissing, Libraries: p.libraries, Prepared: 2 * *p.slots[roleExecutor],
+	})
+	if err != nil {
+		return err
+	}
+	p.onClose(box.Close)
+	h, err := executor.New(executor.Config{Sandbox: box, Analyser: verifier.Analyser{}, Blobs: p.c.blobs})
+	if err != nil {
+		return err
+	}
+	return p.worker(schemas.StateSandboxExecution, roleExecutor, h)
+}
+
+func (p *pipeline) verifier(context.Context) error {
+	h, err := verifier.New()
+	if err != nil {
+		return err
+	}
+	return p.worker(schemas.StateVerification, roleVerifier, h)
+}

@@ -1,0 +1,205 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"callgate.dev/schemas"
+	"callgate.dev/streams"
+	"github.com/spf13/cobra"
+)
+
+func (a *app) showCommand() *cobra.Command {
+	return a.withJob(&cobra.Command{
+		Use:     "show JOB|CALL_ID",
+		Short:   "A job's whole story, or every place where a tool call stands",
+		Args:    cobra.ExactArgs(1),
+		GroupID: "jobs",
+		RunE: a.talk(func(ctx context.Context, c *client, args []string) error {
+			if id, err := schemas.ParseCallID(args[0]); err == nil {
+				return a.showCall(ctx, c, id)
+			}
+			return a.showJob(ctx, c, args[0])
+		}),
+	})
+}
+
+// story is `show JOB --json`.
+type story struct {
+	ID        string          `json:"id"`
+	Tenant    string          `json:"tenant"`
+	State     schemas.State   `json:"state"`
+	Truncated bool            `json:"truncated"`
+	Events    []storyEvent    `json:"events"`
+	Result    *schemas.Result `json:"result"`
+}
+
+// storyEvent is an event with its place on the log.
+type storyEvent struct {
+	Sequence uint64 `json:"sequence"`
+	schemas.Envelope
+}
+
+func (a *app) showJob(ctx context.Context, c *client, job string) error {
+	if err := schemas.CheckName("job", job); err != nil {
+		return usageError("%w", err)
+	}
+	h, err := c.log.History(ctx, a.tenant, job)
+	if errors.Is(err, streams.ErrJobNotFound) {
+		return usageError("no job %q of tenant %q; `callgate list --tenant %s` lists them", job, a.tenant, a.tenant)
+	}
+	if err != nil {
+		return err
+	}
+	last := h.Events[len(h.Events)-1]
+	if a.json {
+		s := story{ID: job, Tenant: a.tenant, State: last.State, Truncated: h.Truncated, Result: last.Result}
+		for _, e := range h.Events {
+			s.Events = append(s.Events, storyEvent{e.Sequence, e})
+		}
+		return a.printJSON(s)
+	}
+	fmt.Fprintf(a.out, "job %s  tenant %s  %s lane\nstate %s  answers tried %d  turns %d  model requests %d  tokens %d  worked %d ms\n",
+		job, last.Tenant, last.Lane, last.State, last.Attempt, last.Turn, last.Spent.ModelRequests, last.Spent.Tokens(), last.Spent.WallMS)
+	if last.Job.Prompt != "" {
+		fmt.Fprintf(a.out, "\n%s\n", indent(printable(last.Job.Prompt)))
+	}
+	if h.Truncated {
+		fmt.Fprintln(a.out, "\nwhat came before this has been purged")
+	}
+	fmt.Fprintln(a.out)
+	for _, e := range h.Events {
+		a.tellEvent(e)
+	}
+	if last.Result != nil {
+		a.tellResult(last.Result)
+	}
+	return nil
+}
+
+// tellEvent prints what an event adds to the story: a line, and the lines
+// below it that a reader of this state wants.
+func (a *app) tellEvent(e schemas.Envelope) {
+	fmt.Fprintf(a.out, "%8d  %s  %-17s %s\n", e.Sequence, stamp(e.At), e.State, headline(e))
+	for _, line := range details(e) {
+		fmt.Fprintf(a.out, "%s%s\n", strings.Repeat(" ", 34), printable(line))
+	}
+}
+
+func headline(e schemas.Envelope) string {
+	var parts []string
+	if s := e.Steering; s != nil {
+		switch {
+		case s.RollbackOf != 0 && s.ReplayID != "":
+			parts = append(parts, fmt.Sprintf("replay %s of %d", s.ReplayID, s.RollbackOf))
+		case s.ReplayID != "":
+			parts = append(parts, "replay "+s.ReplayID)
+		case s.RollbackOf != 0:
+			parts = append(parts, fmt.Sprintf("rolled back to %d", s.RollbackOf))
+		case s.ForkedFrom != "":
+			parts = append(parts, "forked from "+s.ForkedFrom)
+		}
+		if s.Reason != "" {
+			parts = append(parts, oneLine(s.Reason, 80))
+		}
+	}
+	if f := e.Feedback; f != nil {
+		parts = append(parts, fmt.Sprintf("%s: %s", f.Class, oneLine(f.Message, 100)))
+	}
+	if x := e.Error; x != nil {
+		parts = append(parts, fmt.Sprintf("%s: %s", x.Class, oneLine(x.Message, 100)))
+	}
+	if w := e.Wait; w != nil {
+		parts = append(parts, fmt.Sprintf("until %s, then %s", stamp(w.Until), w.Resume))
+		if w.Reason != nil {
+			parts = append(parts, fmt.Sprintf("%s: %s", w.Reason.Class, oneLine(w.Reason.Message, 100)))
+		}
+	}
+	if i := e.Intent; i != nil {
+		parts = append(parts, fmt.Sprintf("%s by %s", i.CallID, i.Owner))
+	}
+	if len(parts) == 0 && e.Attempt > 0 && !e.State.Terminal() {
+		parts = append(parts, fmt.Sprintf("answer %d", e.Attempt))
+	}
+	return strings.Join(parts, " · ")
+}
+
+func details(e schemas.Envelope) []string {
+	var out []string
+	switch e.State {
+	case schemas.StateToolCalling, schemas.StatePlanning:
+		if e.Round == nil {
+			break
+		}
+		for _, call := range e.Round.Calls {
+			line := fmt.Sprintf("%s %s(%s)", call.ID, oneLine(call.Name, 60), oneLine(call.Raw, 80))
+			if r, ok := e.Round.Result(call.ID); ok {
+				line += " → " + tellCallResult(r)
+			}
+			out = append(out, line)
+			for _, repair := range call.Repairs {
+				out = append(out, fmt.Sprintf("  repaired: %s: %s", repair.Rule, oneLine(repair.Detail, 80)))
+			}
+		}
+	case schemas.StateSandboxExecution:
+		if e.Code != nil {
+			lines := strings.Count(strings.TrimRight(e.Code.Source, "\n"), "\n") + 1
+			out = append(out, fmt.Sprintf("%s program of %d lines, sha256 %.12s…", e.Code.Language, lines, e.Code.Digest))
+		}
+	case schemas.StateVerification:
+		out = append(out, tellRun("program", e.Run)...)
+		out = append(out, tellRun("tests", e.Tests)...)
+		if e.Facts != nil {
+			for _, f := range e.Facts.Findings {
+				out = append(out, fmt.Sprintf("%s: line %d: %s: %s", f.Severity, f.Line, f.Rule, oneLine(f.Message, 80)))
+			}
+		}
+	}
+	return out
+}
+
+func tellCallResult(r schemas.CallResult) string {
+	if r.Error != nil {
+		verb := "failed"
+		if r.Rejected {
+			verb = "rejected"
+		}
+		return fmt.Sprintf("%s: %s: %s", verb, r.Error.Class, oneLine(r.Error.Message, 80))
+	}
+	return oneLine(string(r.Output), 100)
+}
+
+func tellRun(what string, r *schemas.RunReport) []string {
+	if r == nil {
+		return nil
+	}
+	line := fmt.Sprintf("%s: %s, exit status %d, %.0f ms, %d MB", what, r.Status, r.ExitCode, r.WallMS, r.PeakMemoryBytes>>20)
+	if r.Class != nil {
+		line += fmt.Sprintf(", %s: %s", *r.Class, oneLine(r.Detail, 80))
+	}
+	if len(r.Denied) > 0 {
+		line += ", denied: " + strings.Join(r.Denied, " ")
+	}
+	return []string{line}
+}
+
+func (a *app) tellResult(r *schemas.Result) {
+	fmt.Fprintf(a.out, "\nresult: %s\n", r.Status)
+	if r.Error != nil {
+		fmt.Fprintf(a.out, "%s: %s\n", r.Error.Class, printable(r.Error.Message))
+	}
+	switch data := r.Data.(type) {
+	case nil:
+	case string:
+		fmt.Fprintln(a.out, indent(printable(data)))
+	default:
+		_ = a.printJSON(data)
+	}
+	if r.Code != "" {
+		fmt.Fprintf(a.out, "\n%s\n", indent(printable(strings.TrimRight(r.Code, "\n"))))
+	}
+}
+
+func indent(s string) string { return "    " + strings.ReplaceAll(s, "\n", "\n    ") }

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"callgate.dev/streams"
+	"callgate.dev/streams/embedded"
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+)
+
+type upFlags struct {
+	pipelineFlags
+	listen, data, sync string
+}
+
+func (a *app) upCommand() *cobra.Command {
+	var u upFlags
+	cmd := &cobra.Command{
+		Use:   "up",
+		Short: "Everything in one process, on an embedded NATS server",
+		Long: "Runs a NATS server, all workers and, with --answers, a model server that plays recorded answers back. Prints\n" +
+			"`ready nats://HOST:PORT` once jobs are taken, and writes that URL to a state file, which is the default of --nats.\n" +
+			"With --nats it uses that server instead of running one, and provisions it where it has no streams yet.",
+		GroupID: "run",
+		RunE:    func(cmd *cobra.Command, _ []string) error { return a.up(cmd.Context(), &u) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&u.listen, "listen", "127.0.0.1:4222", "where the embedded server listens; port 0 takes a free one")
+	f.StringVar(&u.data, "data", "", "directory of the embedded server's data (default: callgate in the user's data directory)")
+	f.StringVar(&u.sync, "sync", string(embedded.SyncAlways), "always: an acknowledged event is on disk; interval: on disk within 2 minutes, several times faster")
+	f.StringVar(&u.model.answers, "answers", "", "play recorded answers from this file instead of asking a model")
+	u.flags(cmd)
+	return a.withServer(cmd)
+}
+
+func (a *app) up(ctx context.Context, u *upFlags) (err error) {
+	group, ctx := errgroup.WithContext(ctx)
+	if u.model.answers != "" {
+		serve, err := u.model.playback(a)
+		if err != nil {
+			return err
+		}
+		group.Go(func() error { return serve(ctx) })
+	}
+	if _, err := u.model.config(); err != nil { // before anything is started
+		return err
+	}
+	url, shutdown, err := a.upServer(u)
+	if err != nil {
+		return err
+	}
+	defer shutdown()
+	c, err := dial(url, "callgate up")
+	if err != nil {
+		return err
+	}
+	// Last of all, after the workers have let go of what they held.
+	defer func() { err = errors.Join(err, c.drain()) }()
+	if err := a.upStreams(ctx, c); err != nil {
+		return err
+	}
+	p, err := a.newPipeline(ctx, c, &u.pipelineFlags, roles)
+	if err != nil {
+		return err
+	}
+	state := upState{NATS: url, PID: os.Getpid(), Data: u.data}
+	if err := writeUpState(state); err != nil {
+		a.log.Warn("other commands need --nats: the state file could not be written", "error", err)
+	}
+	defer removeUpState(state.PID)
+	fmt.Fprintf(a.out, "ready %s\n", url)
+	group.Go(func() error { return p.run(ctx) })
+	return group.Wait()
+}
+
+// upServer starts the embedded server, unless --nats names one.
+func (a *app) upServer(u *upFlags) (url string, shutdown func(), err error) {
+	if a.nats != "" {
+		return a.nats, func() {}, nil
+	}
+	if u.data == "" {
+		if u.data, err = defaultData(); err != nil {
+			return "", nil, err
+		}
+	}
+	s, err := embedded.New(embedded.Config{
+		Listen: u.listen, Dir: u.data, Sync: embedded.Sync(u.sync), Logger: a.log,
+	})
+	if err != nil {
+		return "", nil, err
+	}
+	return s.ClientURL(), s.Shutdown, nil
+}
+
+// upStreams provisions the embedded server, and a server of others only where
+// there is nothing yet: its streams are as somebody chose them to be.
+func (a *app) upStreams(ctx context.Context, c *client) error {
+	topology, err := streams.NewTopology(streams.TopologyConfig{})
+	if err != nil {
+		return err
+	}
+	if a.nats != "" {
+		if _, err := c.js.Stream(ctx, streams.StreamLog); err == nil {
+			return provisioned(ctx, a, c)
+		}
+	}
+	changes, err := streams.Provision(ctx, c.js, topology)
+	for _, change := range changes {
+		a.log.Debug("provisioned", "change", change.String())
+	}
+	return err
+}
+
+// defaultData is under the user's data directory, as the XDG base directory
+// specification names it.
+func defaultData() (string, error) {
+	dir := os.Getenv("XDG_DATA_HOME")
+	if dir == "" {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", fmt.Errorf("find the data directory: %w; name one with --data", err)
+		}
+		dir = filepath.Join(home, ".local", "share")
+	}
+	return filepath.Join(dir, "callgate"), nil
+}
+
+// drain sends what is on its way and closes the connection.
+func (c *client) drain() error {
+	err := c.nc.FlushTimeout(5 * time.Second)
+	c.nc.Close()
+	if err != nil && !c.nc.IsConnected() {
+		return nil // the server went first
+	}
+	return err
+}
