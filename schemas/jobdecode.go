@@ -2,10 +2,11 @@ package schemas
 
 import (
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
+
+	jsonv2 "github.com/go-json-experiment/json"
 )
 
 // DecodeJob reads a submission strictly and fills its defaults. The error is an
@@ -21,7 +22,7 @@ func DecodeJob(b []byte) (Job, error) {
 	}
 	faults := jobFaults(doc)
 	var j Job
-	if err := strict(b, &j); err == nil {
+	if err := DecodeStrict(b, &j); err == nil {
 		faults = append(faults, checkJob(j)...)
 	} else if len(faults) == 0 {
 		faults = append(faults, decodeFault(err))
@@ -88,13 +89,12 @@ func nulFaults(faults *Faults, at string, v any) {
 	}
 }
 
-// decodeFault turns what encoding/json minds, after the schema was content,
-// into a fault: an integer written as 4.0 or 4e0.
+// decodeFault turns what the decoder minds, after the schema was content, into
+// a fault: an integer written as 4.0 or 4e0.
 func decodeFault(err error) Fault {
-	var mistyped *json.UnmarshalTypeError
+	var mistyped *jsonv2.SemanticError
 	if errors.As(err, &mistyped) {
-		at := "/" + strings.ReplaceAll(mistyped.Field, ".", "/")
-		return Fault{at, fmt.Sprintf("found %s; write an integer with digits only", clip(mistyped.Value, 40))}
+		return Fault{string(mistyped.JSONPointer), fmt.Sprintf("found %s; write an integer with digits only", clip(string(mistyped.JSONValue), 40))}
 	}
-	return Fault{"", err.Error()}
+	return Fault{"", clip(err.Error(), 200)}
 }
