@@ -25,7 +25,10 @@ func conversation(in schemas.Envelope) ([]schemas.Message, error) {
 		said = append(said, roundMessages(in.Round)...)
 	}
 	if in.Feedback != nil {
-		r := prompt.Rejection{Attempt: in.Attempt, Attempts: in.Job.Limits.Attempts, Feedback: *in.Feedback}
+		r := prompt.Rejection{Attempts: in.Job.Limits.Attempts, Left: in.Job.Limits.Attempts - in.Attempt, Feedback: *in.Feedback}
+		if in.Round == nil {
+			r.Attempt = in.Attempt // calls are no attempt
+		}
 		if in.Turn == 0 && in.Code != nil {
 			r.Given = in.Code
 		}

@@ -247,7 +247,9 @@ func TestConnectionFails(t *testing.T) {
 	cut := raw(t, func(c net.Conn) { fmt.Fprintf(c, "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{\"choices\":") })
 	silent := raw(t, func(c net.Conn) {})
 	garbage := raw(t, func(c net.Conn) { io.WriteString(c, "\x00\x01\x02 what?\r\n\r\n") })
-	chunk := raw(t, func(c net.Conn) { io.WriteString(c, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{\"cho") })
+	chunk := raw(t, func(c net.Conn) {
+		io.WriteString(c, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{\"cho")
+	})
 	for name, url := range map[string]string{"refused": closed, "cut": cut, "closed": silent, "not HTTP": garbage, "cut chunk": chunk, "no such host": "http://model.invalid/v1"} {
 		t.Run(name, func(t *testing.T) {
 			_, err := client(t, url, nil).Complete(t.Context(), question)

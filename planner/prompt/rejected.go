@@ -11,6 +11,7 @@ import (
 type Rejection struct {
 	Attempt  int // 0 where the answer was no attempt
 	Attempts int // allowed
+	Left     int // of those
 	Feedback schemas.Feedback
 	// Given is the program that came with the job, where it is the one that was
 	// rejected: no message of the conversation shows it otherwise.
@@ -28,11 +29,11 @@ func Rejected(r Rejection) (string, error) {
 	if r.Attempt > 0 {
 		data.Header = fmt.Sprintf("%s of %d was rejected: %s.", attempt(r.Attempt), r.Attempts, r.Feedback.Class)
 	}
-	switch left := r.Attempts - r.Attempt; {
-	case left == 1:
+	switch {
+	case r.Left == 1:
 		data.Left = "1 attempt is"
-	case left > 1:
-		data.Left = fmt.Sprintf("%d attempts are", left)
+	case r.Left > 1:
+		data.Left = fmt.Sprintf("%d attempts are", r.Left)
 	}
 	if r.Given != nil {
 		data.Program = fenced(r.Given.Language, r.Given.Source)
