@@ -41,13 +41,20 @@ func (s *stream) drain(r *os.File) error {
 	}
 }
 
+// maxPipe is the usual fs.pipe-max-size.
+const maxPipe = 1 << 20
+
 // pipe returns our end, which the runtime polls, and the program's, which
 // blocks and belongs to it: /dev/stdout opens the pipe anew and checks the owner.
-func (s *slot) pipe(name string) (*os.File, int, error) {
+//
+// The pipe holds as much as may be kept, where the kernel allows it: Node writes
+// to a full pipe asynchronously, and process.exit() drops what was not written.
+func (s *slot) pipe(name string, limit int64) (*os.File, int, error) {
 	var p [2]int
 	if err := unix.Pipe2(p[:], unix.O_CLOEXEC); err != nil {
 		return nil, -1, err
 	}
+	_, _ = unix.FcntlInt(uintptr(p[1]), unix.F_SETPIPE_SZ, int(min(limit+4096, maxPipe)))
 	err := unix.SetNonblock(p[0], true)
 	if err = errors.Join(err, s.owned(p[1])); err != nil {
 		closeAll(p[:])

@@ -73,9 +73,8 @@ func (p *pool) take(ctx context.Context, l Limits) (*slot, error) {
 	if l.DiskBytes == p.limits.DiskBytes && l.DiskFiles == p.limits.DiskFiles {
 		select {
 		case s := <-p.ready:
-			select {
-			case p.want <- struct{}{}:
-			default:
+			if len(p.ready) == 0 {
+				p.refill()
 			}
 			return s, nil
 		default:
@@ -99,7 +98,19 @@ func (p *pool) lend() error {
 	return nil
 }
 
-func (p *pool) giveBack(s *slot) { p.used <- s }
+// giveBack also asks for the next slot, now and not at take: making cgroups
+// holds a lock that the program's own joining of them would wait for.
+func (p *pool) giveBack(s *slot) {
+	p.used <- s
+	p.refill()
+}
+
+func (p *pool) refill() {
+	select {
+	case p.want <- struct{}{}:
+	default:
+	}
+}
 
 // close waits for lent slots to come back.
 func (p *pool) close() {

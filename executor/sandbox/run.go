@@ -162,7 +162,7 @@ func (x *execution) do(ctx context.Context, argv, env []string, stdin []byte, re
 	var ours [2]*os.File
 	ends := [2]int{-1, -1}
 	for i, name := range []string{"stdout", "stderr"} {
-		r, w, err := x.slot.pipe(name)
+		r, w, err := x.slot.pipe(name, x.limits.OutputBytes)
 		if err != nil {
 			closeAll(ends[:])
 			return f, fmt.Errorf("make a pipe for %s: %w", name, err)

@@ -1,0 +1,2 @@
+# stdout: through the file
+open("/dev/stdout", "w").write("through the file\n")

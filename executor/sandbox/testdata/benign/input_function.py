@@ -1,0 +1,3 @@
+# stdout: a b
+# stdin: a\nb\n
+print(input(), input())

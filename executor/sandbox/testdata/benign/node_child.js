@@ -1,0 +1,2 @@
+// stdout: hello
+console.log(require('child_process').execFileSync('echo', ['hello']).toString().trim());

@@ -1,0 +1,2 @@
+// stdout: done
+setTimeout(() => console.log("done"), 20);

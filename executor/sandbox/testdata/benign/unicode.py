@@ -1,0 +1,2 @@
+# stdout: žluťoučký 🐎
+print("žluťoučký 🐎")

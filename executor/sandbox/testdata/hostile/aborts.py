@@ -1,0 +1,4 @@
+# class: runtime_error
+# signal: SIGABRT
+import os
+os.abort()

@@ -1,0 +1,4 @@
+# class: ok
+# skipped: fifo
+import os
+os.mkfifo("fifo")

@@ -1,0 +1,3 @@
+// class: cpu_timeout
+// limits: {"cpu_ms": 500}
+for (;;) {}

@@ -1,0 +1,3 @@
+// class: runtime_error
+// exit: 1
+throw new Error("no");

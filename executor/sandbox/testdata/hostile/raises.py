@@ -1,0 +1,4 @@
+# class: runtime_error
+# exit: 1
+# detail: ZeroDivisionError
+1 / 0

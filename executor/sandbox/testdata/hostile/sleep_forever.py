@@ -1,0 +1,7 @@
+# class: wall_timeout
+# status: timeout
+# stdout: before
+# limits: {"wall_ms": 400}
+import time
+print("before")
+time.sleep(1000)

@@ -1,0 +1,5 @@
+# class: syscall_denied
+# denied: socket
+# status: error
+import socket
+socket.socket()
