@@ -1,0 +1,98 @@
+package walls
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"callgate.dev/dispatcher/registry"
+	"callgate.dev/dispatcher/repair"
+	"callgate.dev/schemas"
+)
+
+// Walls check calls against the tools of a registry.
+type Walls struct{ registry *registry.Registry }
+
+// New puts walls before the tools of r.
+func New(r *registry.Registry) *Walls { return &Walls{registry: r} }
+
+// Scope is what the walls need to know of where a call comes from.
+type Scope struct {
+	registry.Scope
+	// Limits are the job's; zero fields are the defaults.
+	Limits schemas.Limits
+	// Ending says whether the model's answer is known to be whole.
+	Ending repair.Ending
+}
+
+// ScopeOf returns the scope of the calls in an event.
+func ScopeOf(in schemas.Envelope) Scope {
+	s := Scope{Scope: registry.Scope{Tenant: in.Tenant, Tools: in.Job.Tools}, Limits: in.Job.Limits}
+	if in.Answer != nil {
+		s.Ending = repair.EndingOf(in.Answer.FinishReason)
+	}
+	return s
+}
+
+// Pass returns the call as it will run, or why it will not. It does not change
+// its argument.
+func (w *Walls) Pass(call schemas.Call, scope Scope) (schemas.Call, *schemas.Error) {
+	refused := call
+	call.Repairs = nil
+	entry, written, refusal := w.registry.Resolve(scope.Scope, call.Name)
+	if refusal != nil {
+		return refused, refusal
+	}
+	if written != nil {
+		call.Repairs = append(call.Repairs, *written)
+	}
+	if n := len(call.Raw); n > schemas.MaxDocumentBytes {
+		return refused, invalid(entry, fmt.Errorf("%d bytes, at most %d", n, schemas.MaxDocumentBytes))
+	}
+	reading, err := repair.Object(call.Raw, scope.Ending)
+	if err != nil {
+		return refused, invalid(entry, err)
+	}
+	call.Repairs = append(call.Repairs, reading.Repairs...)
+	arguments, err := entry.Check(reading.JSON)
+	if err != nil {
+		return refused, invalid(entry, err)
+	}
+	arguments, timeout, lowered, err := entry.Timeout(arguments, scope.Limits)
+	if err != nil {
+		return refused, invalid(entry, err)
+	}
+	if lowered != nil {
+		call.Repairs = append(call.Repairs, *lowered)
+	}
+	call.Tool = entry.Contract.Ref()
+	call.Arguments = arguments
+	call.RunsIn, call.Effect, call.TimeoutMS = entry.Contract.RunsIn, entry.Contract.Effect, timeout
+	return call, nil
+}
+
+// invalid tells the model what was wrong and shows a call that is right.
+func invalid(e *registry.Entry, err error) *schemas.Error {
+	text := err.Error()
+	var unread *repair.Error
+	var faults schemas.Faults
+	switch {
+	case errors.As(err, &unread):
+		text = unread.Message
+	case errors.As(err, &faults):
+		text = faults.Error()
+	}
+	if right := example(e); right != "" {
+		text += "; a right call has the arguments " + right
+	}
+	return schemas.Errorf(schemas.ClassArgumentsInvalid, "arguments of %s: %s", e.Contract.Name, text)
+}
+
+func example(e *registry.Entry) string {
+	for _, x := range e.Contract.Examples {
+		if x.Breaks == "" && len(x.Arguments) <= 200 && json.Valid(x.Arguments) {
+			return string(x.Arguments)
+		}
+	}
+	return ""
+}
