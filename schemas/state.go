@@ -119,3 +119,11 @@ var Deadlines = map[State]Deadline{
 	StateSandboxExecution: {15 * time.Second, ClassWallTimeout},
 	StateVerification:     {5 * time.Second, ClassDeadlineExceeded},
 }
+
+// States returns every state and record of this version, as the log's subjects
+// name them.
+func States() []State {
+	states := append([]State{StateIdle}, WorkStates...)
+	states = append(states, StateAwaitingHuman)
+	return slices.Concat(states, terminal, records)
+}
