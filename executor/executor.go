@@ -21,8 +21,9 @@ type Config struct {
 	Analyser schemas.Analyser
 	// Blobs holds snapshots that are too large for an event. Required by Handle.
 	Blobs schemas.Blobs
-	// Workspace bounds what is kept between runs. A job's own disk_bytes bounds
-	// it further. Default 1024 files and 64 MiB.
+	// Workspace bounds what is kept between runs. A job's disk_bytes bound it
+	// further; a job that asks for more fails with quota_exceeded. Default 1024
+	// files and 1 GiB.
 	Workspace workspace.Limits
 	// FactsKept is for how many programs facts are remembered. Default 1024;
 	// negative remembers none.
@@ -86,6 +87,9 @@ func (e *Executor) Handle(ctx context.Context, in schemas.Envelope) (schemas.Env
 		return schemas.Envelope{}, fmt.Errorf("execute job %s: the executor has no analyser or no object store", in.JobID)
 	}
 	in.Job.Limits = in.Job.Limits.OrDefault()
+	if why := e.tooMuch(in.Job.Limits); why != nil {
+		return in.Fail(why), nil
+	}
 	var next schemas.Envelope
 	var err error
 	switch {
@@ -131,6 +135,15 @@ func milliseconds(ms int64) time.Duration { return time.Duration(ms) * time.Mill
 // workspaceLimits are what a job's workspace may hold.
 func (e *Executor) workspaceLimits(l schemas.Limits) workspace.Limits {
 	return workspace.Limits{Files: e.config.Workspace.Files, Bytes: min(e.config.Workspace.Bytes, l.DiskBytes)}
+}
+
+// tooMuch says that a job asks for more than this executor gives: a lower limit
+// than the one asked for would be taken for the program's fault.
+func (e *Executor) tooMuch(l schemas.Limits) *schemas.Error {
+	if most := e.config.Workspace.Bytes; l.DiskBytes > most {
+		return schemas.Errorf(schemas.ClassQuotaExceeded, "limits.disk_bytes is %d; this executor keeps workspaces of at most %d bytes", l.DiskBytes, most)
+	}
+	return nil
 }
 
 // restore brings back the job's workspace: the last snapshot, or the files

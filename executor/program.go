@@ -26,11 +26,12 @@ type ProgramSpec struct {
 // program could not be run, with the class in it; the report then says so too.
 func (e *Executor) RunProgram(ctx context.Context, spec ProgramSpec) (schemas.RunReport, workspace.Tree, error) {
 	limits := spec.Limits.OrDefault()
+	if why := e.tooMuch(limits); why != nil {
+		return refused(why), workspace.Tree{}, why
+	}
 	before, skipped, err := e.files(spec.Files, limits)
 	if err != nil {
-		class := schemas.ClassOf(err)
-		refused := schemas.RunReport{Status: schemas.RunRefused, Class: &class, ExitCode: -1, Detail: err.Error(), Denied: []string{}, Changed: []schemas.Changed{}}
-		return refused, workspace.Tree{}, err
+		return refused(err), workspace.Tree{}, err
 	}
 	report, after, err := e.run(ctx, program{
 		lang: spec.Language, source: spec.Source, stdin: spec.Stdin, limits: limits, module: isModule(spec.Language, spec.Source),
@@ -56,4 +57,13 @@ func (e *Executor) files(path string, limits schemas.Limits) (workspace.Tree, []
 		return workspace.Tree{}, nil, fmt.Errorf("files of %s: %w", path, err)
 	}
 	return tree, skipped, nil
+}
+
+// refused is the report of a program that did not get as far as the sandbox.
+func refused(err error) schemas.RunReport {
+	class := schemas.ClassOf(err)
+	return schemas.RunReport{
+		Status: schemas.RunRefused, Class: &class, ExitCode: -1, Detail: err.Error(), Denied: []string{}, Changed: []schemas.Changed{},
+		Isolation: schemas.Isolation{Namespaces: []string{}, Limits: map[string]int64{}, Missing: []string{}},
+	}
 }

@@ -35,8 +35,9 @@ func beneath(dir *os.File, p string, flags int, mode uint64) (*os.File, error) {
 	}
 }
 
-// Fill writes the tree into an empty directory, owned by uid and gid. An
-// *schemas.Error of class disk_limit says that it does not fit.
+// Fill writes the tree into a directory, owned by uid and gid, and replaces what
+// has the same names. Nothing is written through a link. An *schemas.Error of
+// class disk_limit says that the tree does not fit.
 func (t Tree) Fill(dir *os.File, uid, gid int) error {
 	made := map[string]bool{".": true}
 	for f := range t.All() {
@@ -55,7 +56,17 @@ func (t Tree) fill(dir *os.File, f File, made map[string]bool, uid, gid int) err
 	if err := makeDirs(dir, parent, made, uid, gid); err != nil || f.Dir() {
 		return err
 	}
-	file, err := beneath(dir, f.Path, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL, 0o600)
+	up, err := beneath(dir, parent, unix.O_RDONLY|unix.O_DIRECTORY, 0)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = up.Close() }()
+	name := path.Base(f.Path)
+	// A link or FIFO of that name is taken away, never opened.
+	if err := unix.Unlinkat(int(up.Fd()), name, 0); err != nil && !errors.Is(err, unix.ENOENT) {
+		return &os.PathError{Op: "replace", Path: f.Path, Err: err}
+	}
+	file, err := beneath(up, name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
@@ -82,7 +93,12 @@ func makeDirs(dir *os.File, p string, made map[string]bool, uid, gid int) error 
 	}
 	defer func() { _ = up.Close() }()
 	name := path.Base(p)
-	if err := unix.Mkdirat(int(up.Fd()), name, 0o755); err != nil {
+	err = unix.Mkdirat(int(up.Fd()), name, 0o755)
+	if errors.Is(err, unix.EEXIST) {
+		made[p] = true // if it is no directory, the next open beneath it says so
+		return nil
+	}
+	if err != nil {
 		return &os.PathError{Op: "mkdir", Path: p, Err: err}
 	}
 	if err := unix.Fchownat(int(up.Fd()), name, uid, gid, unix.AT_SYMLINK_NOFOLLOW); err != nil {

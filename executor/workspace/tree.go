@@ -19,12 +19,13 @@ type Limits struct {
 	// Files and empty directories together. Default 1024: their list travels
 	// in the event.
 	Files int
-	// Bytes of all files together. Default 64 MiB.
+	// Bytes of all files together. Default 1 GiB, the most that a job may ask
+	// for; a worker holds a workspace in memory while it is collected and stored.
 	Bytes int64
 }
 
 // DefaultLimits are what a zero field of Limits means.
-var DefaultLimits = Limits{Files: 1024, Bytes: 64 << 20}
+var DefaultLimits = Limits{Files: 1024, Bytes: 1 << 30}
 
 // OrDefault fills every zero field.
 func (l Limits) OrDefault() Limits {

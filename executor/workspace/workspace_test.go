@@ -332,15 +332,30 @@ func TestFillAndCollect(t *testing.T) {
 	}
 }
 
-func TestFillDoesNotWriteThroughALink(t *testing.T) {
+func TestFillReplacesAndDoesNotWriteThroughALink(t *testing.T) {
 	p, outside := t.TempDir(), t.TempDir()
-	if err := os.Symlink(outside, filepath.Join(p, "d")); err != nil {
-		t.Fatal(err)
+	secret := filepath.Join(outside, "secret")
+	for _, err := range []error{
+		os.WriteFile(secret, []byte("host"), 0o600), os.Symlink(outside, filepath.Join(p, "d")), os.Symlink(secret, filepath.Join(p, "f")),
+		os.Mkdir(filepath.Join(p, "e"), 0o755), os.WriteFile(filepath.Join(p, "e/old"), []byte("a longer text"), 0o644),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
-	if err := build(t, "d/x", "1").Fill(openDir(t, p), os.Getuid(), os.Getgid()); err == nil {
+	dir := openDir(t, p)
+	if err := build(t, "d/x", "1").Fill(dir, os.Getuid(), os.Getgid()); err == nil {
 		t.Error("filled through a link")
 	}
-	if left, err := os.ReadDir(outside); err != nil || len(left) > 0 {
+	if err := build(t, "f", "mine", "e/old", "new").Fill(dir, os.Getuid(), os.Getgid()); err != nil {
+		t.Error(err)
+	}
+	for name, want := range map[string]string{secret: "host", filepath.Join(p, "f"): "mine", filepath.Join(p, "e/old"): "new"} {
+		if b, err := os.ReadFile(name); err != nil || string(b) != want {
+			t.Errorf("%s holds %q, %v; want %q", name, b, err, want)
+		}
+	}
+	if left, err := os.ReadDir(outside); err != nil || len(left) != 1 {
 		t.Errorf("%v, %v outside", left, err)
 	}
 }
