@@ -34,6 +34,17 @@ func published(ref string) *Schema {
 	return compile.(func() *Schema)()
 }
 
+// CheckDocument holds a document to a published schema, such as "envelope",
+// "result" or "run#/$defs/isolation". The error is Faults. It is for tests, for
+// tools and for documents from outside; events on the log are decoded without.
+func CheckDocument(ref string, doc []byte) error {
+	name, _, _ := strings.Cut(ref, "#")
+	if _, err := fs.Stat(Documents, "json/"+name+".schema.json"); err != nil {
+		return fmt.Errorf("find schema %q: %w", ref, err)
+	}
+	return published(ref).Validate(doc)
+}
+
 func publishedCompiler() *jsonschema.Compiler {
 	c := jsonschema.NewCompiler()
 	c.Draft = jsonschema.Draft2020

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// records pairs each struct with the schema that describes it.
+// described pairs each struct with the schema that describes it.
 var described = map[string]any{
 	"common#/$defs/error":          Error{},
 	"job#":                         Job{},

@@ -1,0 +1,60 @@
+package schemas
+
+import "time"
+
+// ResultStatus is how a job ended.
+type ResultStatus string
+
+const (
+	ResultSuccess        ResultStatus = "success"
+	ResultError          ResultStatus = "error"
+	ResultPartialSuccess ResultStatus = "partial_success"
+)
+
+// Result is what a job comes to.
+type Result struct {
+	Status   ResultStatus `json:"status"`
+	Data     any          `json:"data"` // the declared result, or what was printed, or the final text
+	Code     string       `json:"code"`
+	Files    []File       `json:"files,omitempty"` // of the workspace; content where it is small
+	Metadata Metadata     `json:"metadata"`
+	Error    *Error       `json:"error"` // null on success
+}
+
+// Metadata says how a result came about.
+type Metadata struct {
+	ExecutionTimeMS float64    `json:"execution_time_ms"`
+	CodeHash        string     `json:"code_hash"`
+	SandboxVersion  string     `json:"sandbox_version"`
+	Attempts        int        `json:"attempts"`
+	Turns           int        `json:"turns"`
+	Tokens          int        `json:"tokens"`
+	Isolation       *Isolation `json:"isolation"`
+	Warnings        []Finding  `json:"warnings,omitempty"`
+}
+
+// Outcome is what is published on a job's result subject and returned to a
+// client that waits.
+type Outcome struct {
+	ID       string    `json:"id"`
+	Tenant   string    `json:"tenant"`
+	State    State     `json:"state"`
+	Sequence uint64    `json:"sequence"`
+	At       time.Time `json:"at"`
+	Result   *Result   `json:"result"`
+}
+
+// Accepted answers a submission.
+type Accepted struct {
+	ID       string `json:"id"`
+	Sequence uint64 `json:"sequence"` // on the submit stream
+}
+
+// Rejection is kept for a submission that was not taken.
+type Rejection struct {
+	Sequence uint64    `json:"sequence"`
+	ID       string    `json:"id,omitempty"`
+	At       time.Time `json:"at"`
+	Error    Error     `json:"error"`
+	Excerpt  string    `json:"excerpt,omitempty"` // the first bytes of the body, printable
+}
