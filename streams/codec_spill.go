@@ -42,6 +42,7 @@ func (l *Log) encode(ctx context.Context, env *schemas.Envelope, last uint64, kn
 		return nil, err
 	}
 	size := len(data)
+	var dropped []string
 	for _, f := range fields {
 		if size <= l.MaxBytes || len(f.raw) <= refBytes {
 			break
@@ -53,13 +54,14 @@ func (l *Log) encode(ctx context.Context, env *schemas.Envelope, last uint64, kn
 			field(env, f.name).SetZero()
 		case env.State == schemas.StateFailed:
 			drop(env, f.name)
+			dropped = append(dropped, f.name)
 		default:
 			return nil, fmt.Errorf("spill field %q: %w", f.name, err)
 		}
 		size += refBytes - len(f.raw)
 	}
 	if env.State == schemas.StateFailed {
-		trim(env)
+		trim(env, dropped)
 	}
 	if data, err = env.Encode(); err == nil && len(data) > l.MaxBytes {
 		err = schemas.Errorf(schemas.ClassTooLarge, "event of job %s: %d bytes with every large field moved out, at most %d", env.JobID, len(data), l.MaxBytes)
@@ -127,27 +129,28 @@ func owns(env *schemas.Envelope, ref schemas.BlobRef) bool {
 
 // drop leaves a field out of a failed event.
 func drop(env *schemas.Envelope, name string) {
-	note := fmt.Sprintf(" (%s is left out: it is too large for the event, and the object store did not take it)", name)
 	if name == "result" && env.Result != nil {
-		env.Result = &schemas.Result{Status: env.Result.Status, Metadata: env.Result.Metadata, Error: env.Result.Error}
+		env.Result = &schemas.Result{Status: env.Result.Status, Metadata: env.Result.Metadata}
 		env.Result.Metadata.Warnings = nil
-	} else {
-		field(env, name).SetZero()
+		return
 	}
-	if env.Error != nil {
-		env.Error = &schemas.Error{Class: env.Error.Class, Message: clip(env.Error.Message, maxErrorBytes) + note}
-	}
+	field(env, name).SetZero()
 }
 
-// trim bounds the fields of a failed event that cannot be moved.
-func trim(env *schemas.Envelope) {
+// trim bounds the fields of a failed event that cannot be moved, and says what
+// was dropped.
+func trim(env *schemas.Envelope, dropped []string) {
 	if e := env.Error; e != nil {
-		env.Error = &schemas.Error{Class: e.Class, Message: clip(e.Message, 2*maxErrorBytes)}
+		short := &schemas.Error{Class: e.Class, Message: clip(e.Message, maxErrorBytes)}
+		if len(dropped) > 0 {
+			short.Message += fmt.Sprintf(" (left out, being too large for the event while the object store takes nothing: %s)", strings.Join(dropped, ", "))
+		}
+		env.Error = short
 	}
-	if r := env.Result; r != nil && r.Error != nil {
-		short := *r
-		short.Error = env.Error
-		env.Result = &short
+	if env.Result != nil {
+		result := *env.Result
+		result.Error = env.Error
+		env.Result = &result
 	}
 	if len(env.Tried) > maxTriedKept {
 		env.Tried = env.Tried[len(env.Tried)-maxTriedKept:]
