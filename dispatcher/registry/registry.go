@@ -89,6 +89,9 @@ func (r *Registry) load(fsys fs.FS, dir string) Faults {
 // sandboxTools are those that the executor runs.
 var sandboxTools = []string{schemas.ToolExecutePython, schemas.ToolExecuteJavaScript, schemas.ToolReadFile, schemas.ToolWriteFile, schemas.ToolListFiles}
 
+// InSandbox reports whether the executor runs a tool of this name.
+func InSandbox(name string) bool { return slices.Contains(sandboxTools, name) }
+
 // Register adds a tool, or a version of one. The error is Faults.
 func (r *Registry) Register(t Tool) error {
 	ref := t.Contract.Ref()
@@ -102,7 +105,7 @@ func (r *Registry) Register(t Tool) error {
 		return Faults{{ref, "/runs_in", "host, and nothing there runs it"}}
 	case !onHost && t.Host != nil:
 		return Faults{{ref, "/runs_in", "sandbox, and something on the host runs it"}}
-	case !onHost && !slices.Contains(sandboxTools, t.Contract.Name):
+	case !onHost && !InSandbox(t.Contract.Name):
 		return Faults{{ref, "/runs_in", "sandbox, where only these run: " + strings.Join(sandboxTools, ", ")}}
 	}
 	r.mu.Lock()
