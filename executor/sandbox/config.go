@@ -52,7 +52,7 @@ const (
 // The capabilities that AllowMissing may name, each a downgrade.
 const (
 	CapCgroupMemory = "cgroup_memory" // memory is not bounded for the tree
-	CapCgroupPids   = "cgroup_pids"   // processes are bounded by nothing
+	CapCgroupPids   = "cgroup_pids"   // RLIMIT_NPROC alone bounds processes, and refusals have no class
 	CapCgroupCPU    = "cgroup_cpu"    // no share; processor time is read from what was waited for
 	CapLandlock     = "landlock"      // mounts are the only layer
 	CapSeccomp      = "seccomp"       // every system call is reachable

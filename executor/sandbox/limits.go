@@ -100,6 +100,9 @@ func (l Limits) rlimits(r *request) {
 	r.rlimit(unix.RLIMIT_CPU, seconds)
 	r.rlimit(unix.RLIMIT_FSIZE, uint64(l.FileBytes))
 	r.rlimit(unix.RLIMIT_NOFILE, uint64(l.OpenFiles))
+	// Counted by user namespace and identity, so within one run. Above the
+	// group's limit, whose refusals are counted and lead to a verdict.
+	r.rlimit(unix.RLIMIT_NPROC, uint64(l.Pids)+8)
 	r.rlimit(unix.RLIMIT_CORE, 0)
 	r.rlimit(unix.RLIMIT_MEMLOCK, 64<<10)
 	r.rlimit(unix.RLIMIT_MSGQUEUE, 0)

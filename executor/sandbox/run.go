@@ -152,9 +152,9 @@ func (x *execution) do(ctx context.Context, argv, env []string, stdin []byte, re
 	if err != nil {
 		return f, err
 	}
-	in, err := x.stdin(stdin)
+	in, err := input(stdin)
 	if err != nil {
-		return f, fmt.Errorf("prepare stdin: %w", err)
+		return f, err
 	}
 	defer func() { _ = in.Close() }()
 	var streams [2]*stream
@@ -196,16 +196,12 @@ func (x *execution) do(ctx context.Context, argv, env []string, stdin []byte, re
 	return f, x.account(rep, start, wall, streams, &f, res)
 }
 
-func (x *execution) stdin(data []byte) (*os.File, error) {
-	if len(data) == 0 {
-		return os.OpenFile("/dev/null", os.O_RDONLY|unix.O_CLOEXEC, 0)
-	}
+// input is a file and not /dev/null, even when empty: /dev/stdin opens it anew,
+// which Landlock allows for memory files and not for the host's devices.
+func input(data []byte) (*os.File, error) {
 	f, err := memfd("stdin", data, 0)
 	if err != nil {
-		return nil, err
-	}
-	if _, err := f.Seek(0, 0); err != nil {
-		return nil, errors.Join(err, f.Close())
+		return nil, fmt.Errorf("prepare stdin: %w", err)
 	}
 	return f, nil
 }

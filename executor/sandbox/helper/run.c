@@ -33,7 +33,7 @@ int drop_capabilities(void)
 
 /*
  * An ordinary user cannot create a PID namespace from outside, so the process forks into one here and
- * waits. It dies with its child's parent: the child sees the control socket close.
+ * waits. The child dies with it.
  */
 static void nested_pid_namespace(void)
 {
@@ -41,10 +41,7 @@ static void nested_pid_namespace(void)
 	if (unshare(CLONE_NEWPID) < 0) die("run.pid_namespace", NULL);
 	pid_t init = fork();
 	if (init < 0) die("run.fork", NULL);
-	if (init == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		return;
-	}
+	if (init == 0) return;
 	for (int fd = 0; fd < FD_CGROUP + 8; fd++) close(fd);
 	while (waitpid(init, NULL, 0) < 0 && errno == EINTR) {}
 	_exit(0);
@@ -72,6 +69,8 @@ static void enter(struct request *r)
 	if (setresuid(JOB_ID, JOB_ID, JOB_ID) < 0) die("run.uid", NULL);
 	/* Same uid as the program, so what protects PID 1 is that it cannot be read or traced. */
 	if (prctl(PR_SET_DUMPABLE, 0) < 0) die("run.undumpable", NULL);
+	/* Last, because a change of identity clears it. A parent that is gone already has closed the socket. */
+	if ((r->flags & FLAG_NESTED) && prctl(PR_SET_PDEATHSIG, SIGKILL) < 0) die("run.parent_death", NULL);
 }
 
 static pid_t start(struct request *r, struct shared *s)

@@ -1,0 +1,3 @@
+# stdout: ''
+import sys
+print(repr(open("/dev/stdin").read() + sys.stdin.read()))

@@ -1,0 +1,89 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"callgate.dev/schemas"
+)
+
+const ordinaryUser = "CALLGATE_TEST_ORDINARY_USER"
+
+// TestOrdinaryUser runs TestAsOrdinaryUser under an identity without rights.
+func TestOrdinaryUser(t *testing.T) {
+	cmd := exec.Command("/proc/self/exe", "-test.run=^TestAsOrdinaryUser$", "-test.v")
+	cmd.Dir = "/"
+	cmd.Env = []string{ordinaryUser + "=1", "PATH=/usr/bin:/bin"}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 54321, Gid: 54321}}
+	out, err := cmd.CombinedOutput()
+	t.Logf("%s", out)
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAsOrdinaryUser(t *testing.T) {
+	if os.Getenv(ordinaryUser) == "" {
+		return // TestOrdinaryUser runs it
+	}
+	_, err := New(Config{})
+	var lack *MissingError
+	if !errors.As(err, &lack) || !slices.ContainsFunc(lack.Missing, func(m Missing) bool { return m.Name == CapUIDRange }) {
+		t.Fatalf("without leave to be less than root: %v", err)
+	}
+	var names []string
+	for _, m := range lack.Missing {
+		if !m.Allowable {
+			t.Fatalf("cannot be allowed: %+v", m)
+		}
+		names = append(names, m.Name)
+	}
+	s := newSandbox(t, Config{AllowMissing: names})
+	for _, c := range []struct {
+		name  string
+		spec  Spec
+		class schemas.Class
+		out   string
+	}{
+		{"python", python("import os\nprint(os.getuid(), os.getpid(), os.listdir('/proc')[:0], open('/dev/stdin').read())"), "", "1000 2 [] \n"},
+		{"node", Spec{Language: schemas.JavaScript, Code: []byte("console.log(process.getuid())")}, "", "1000\n"},
+		{"files", python("open('a', 'w').write('x')\nopen('/dev/stdout', 'w').write('y')"), "", "y"},
+		{"socket", python("import socket\nsocket.socket()"), schemas.ClassSyscallDenied, ""},
+		{"sleep", Spec{Language: schemas.Python, Code: []byte("import os, time\nos.fork()\ntime.sleep(100)"), Limits: Limits{WallMS: 400}}, schemas.ClassWallTimeout, ""},
+		{"host", python("import os\nprint([p for p in ('/etc/shadow', '/root', '/home', '/var', '/proc/cmdline', '/proc/sys') if os.path.exists(p)])"), "", "[]\n"},
+		{"processes", python("import os, time\nn = 0\ntry:\n  while os.fork(): n += 1\n  time.sleep(50)\nexcept BlockingIOError: print(n < 100)"), "", "True\n"},
+		{"mount", python("import ctypes\nl = ctypes.CDLL(None)\nprint(l.unshare(0x10000000), l.umount2(b'/proc', 2), l.mount(b'x', b'/tmp', b'tmpfs', 0, 0))"), "", "-1 -1 -1\n"},
+		{"forged map", python("try: open('/proc/self/uid_map', 'w').write('0 0 1')\nexcept OSError: print('refused')"), "", "refused\n"},
+	} {
+		r, err := s.Run(context.Background(), c.spec)
+		var class schemas.Class
+		if r.Class != nil {
+			class = *r.Class
+		}
+		if err != nil || class != c.class || r.Stdout != c.out {
+			t.Errorf("%s: %v %q %s, stdout %q stderr %q, want %q and %q", c.name, err, class, r.Detail, r.Stdout, r.Stderr, c.class, c.out)
+		}
+		if !slices.Contains(r.Isolation.Missing, CapUIDRange) {
+			t.Errorf("%s: isolation does not say what is missing: %v", c.name, r.Isolation.Missing)
+		}
+	}
+	if n := len(childrenOf(t, os.Getpid())); n > 0 {
+		t.Errorf("%d processes are left", n)
+	}
+}
+
+func childrenOf(t *testing.T, pid int) []string {
+	t.Helper()
+	b, err := os.ReadFile("/proc/self/task/" + strconv.Itoa(pid) + "/children")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Fields(string(b))
+}
