@@ -11,9 +11,11 @@ import (
 	"callgate.dev/schemas"
 )
 
+// Numbers are floats here: to JSON Schema, which let them through, 5000.0 is an
+// integer.
 type executeArgs struct {
 	Code      *string `json:"code"`
-	TimeoutMS int64   `json:"timeout_ms"`
+	TimeoutMS float64 `json:"timeout_ms"`
 }
 
 // executeOutput is what a model is told of a run.

@@ -19,8 +19,8 @@ const (
 )
 
 type readFileArgs struct {
-	Path     string `json:"path"`
-	MaxBytes int64  `json:"max_bytes"`
+	Path     string  `json:"path"`
+	MaxBytes float64 `json:"max_bytes"`
 }
 
 type readFileOutput struct {
@@ -44,13 +44,13 @@ func readFile(tree workspace.Tree, raw json.RawMessage) (any, error) {
 	if !ok {
 		return nil, schemas.Errorf(schemas.ClassToolFailed, "read_file: no file %q in the workspace, which holds %s", p, names(tree))
 	}
-	n := args.MaxBytes
-	if n <= 0 {
-		n = defaultReadBytes
+	n := int64(defaultReadBytes)
+	if args.MaxBytes >= 1 {
+		n = int64(min(args.MaxBytes, maxReadBytes))
 	}
 	out := readFileOutput{Path: p, SizeBytes: int64(len(f.Data))}
 	data := f.Data
-	if n = min(n, maxReadBytes); int64(len(data)) > n {
+	if int64(len(data)) > n {
 		data, out.Truncated = data[:n], true
 		for cut := 0; cut < utf8.UTFMax && !utf8.Valid(data) && utf8.Valid(f.Data); cut++ {
 			data = data[:len(data)-1] // not in the middle of a character

@@ -70,8 +70,8 @@ func sandboxCalls(r *schemas.Round) []schemas.Call {
 func callTimeout(call schemas.Call, limits schemas.Limits) time.Duration {
 	ms := cmp.Or(max(call.TimeoutMS, 0), limits.RunTimeoutMS)
 	var args executeArgs
-	if err := json.Unmarshal(call.Arguments, &args); err == nil && args.TimeoutMS > 0 {
-		ms = min(ms, args.TimeoutMS)
+	if err := json.Unmarshal(call.Arguments, &args); err == nil && args.TimeoutMS >= 1 {
+		ms = min(ms, int64(args.TimeoutMS))
 	}
 	return milliseconds(min(ms, limits.RunTimeoutMS))
 }

@@ -112,7 +112,7 @@ func TestARoundWithNothingForTheSandboxGoesOn(t *testing.T) {
 }
 
 func TestACallThatFailsIsAResult(t *testing.T) {
-	slow := call("execute_python", `{"code":"import time; print('before', flush=True); time.sleep(60)","timeout_ms":300}`)
+	slow := call("execute_python", `{"code":"import time; print('before', flush=True); time.sleep(60)","timeout_ms":300.0}`)
 	for name, c := range map[string]struct {
 		call  schemas.Call
 		class schemas.Class
@@ -152,7 +152,7 @@ func TestOutputIsClippedWhereEverybodySees(t *testing.T) {
 		call("execute_python", `{"code":"print('begin'); print('é' * 50000); print('end')"}`),
 		call("execute_python", `{"code":"import sys; sys.stdout.buffer.write(b'\\xff\\x00ok')"}`),
 		call("execute_python", `{"code":"open('big', 'w').write('é' * 50000); open('bin', 'wb').write(b'\\xff')"}`),
-		call("read_file", `{"path":"big","max_bytes":1001}`),
+		call("read_file", `{"path":"big","max_bytes":1001.0}`),
 		call("read_file", `{"path":"bin"}`),
 	)
 	rs := results(t, handle(t, newExecutor(t, &store{}), in))
