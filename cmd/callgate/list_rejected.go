@@ -4,17 +4,13 @@ import (
 	"context"
 	"strconv"
 
+	"callgate.dev/streams"
 	"callgate.dev/streams/index"
-	"callgate.dev/streams/intake"
 )
 
 // listRejected prints submissions that never became a job.
 func (a *app) listRejected(ctx context.Context, c *client, f index.Filter) error {
-	tenant := f.Tenant
-	if tenant == "" {
-		tenant = "*" // of subjects: every tenant
-	}
-	all, err := intake.Rejections(ctx, c.js, tenant, f.Since)
+	all, err := streams.Rejections(ctx, c.js, f.Tenant, f.Since)
 	if err != nil {
 		return err
 	}

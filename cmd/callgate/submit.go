@@ -43,7 +43,7 @@ func (a *app) submitCommand() *cobra.Command {
 			if !a.json {
 				fmt.Fprintf(a.err, "job %s\n", accepted.ID)
 			}
-			return a.waitFor(ctx, c, accepted.ID)
+			return a.waitFor(ctx, c, accepted)
 		}),
 	}
 	f := cmd.Flags()
@@ -98,13 +98,22 @@ func submit(ctx context.Context, nc *nats.Conn, tenant string, lane schemas.Lane
 }
 
 // waitFor follows a job to its end and prints what it came to.
-func (a *app) waitFor(ctx context.Context, c *client, job string) error {
-	env, err := streams.Wait(ctx, c.log, a.tenant, job)
+func (a *app) waitFor(ctx context.Context, c *client, accepted schemas.Accepted) error {
+	w, err := streams.NewWatcher(streams.WatcherConfig{Log: c.log})
+	if err != nil {
+		return err
+	}
+	f, err := w.Follow(ctx, a.tenant)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	env, err := f.WaitAccepted(ctx, accepted)
 	if err != nil {
 		return err
 	}
 	if a.json {
-		if err := a.printJSON(outcomeOf(env)); err != nil {
+		if err := a.printJSON(streams.OutcomeOf(env)); err != nil {
 			return err
 		}
 	} else {
@@ -117,8 +126,4 @@ func (a *app) waitFor(ctx context.Context, c *client, job string) error {
 		return failed()
 	}
 	return nil
-}
-
-func outcomeOf(env schemas.Envelope) schemas.Outcome {
-	return schemas.Outcome{ID: env.JobID, Tenant: env.Tenant, State: env.State, Sequence: env.Sequence, At: env.At, Result: env.Result}
 }

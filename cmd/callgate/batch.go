@@ -1,0 +1,266 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"callgate.dev/schemas"
+	"callgate.dev/streams"
+	"github.com/nats-io/nuid"
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+)
+
+type batchFlags struct {
+	out         string
+	maxInFlight int
+	resume      bool
+	lane        string
+}
+
+func (a *app) batchCommand() *cobra.Command {
+	var b batchFlags
+	cmd := &cobra.Command{
+		Use:   "batch IN.jsonl --out OUT.jsonl",
+		Short: "Many jobs, a line each; results as they come, custom_id kept",
+		Long: `Submits every line of IN, {"custom_id": "…", "job": {…}} and where wanted "tenant" and "lane", and writes a line to OUT
+for each as it ends: {"custom_id", "id", "state", "attempts", "result", "error"}. IN may be - for standard input.
+
+An interrupted batch goes on with --resume: what OUT has is not asked for again, and jobs that were submitted already are
+waited for, not repeated. Until it is done a batch keeps its name in OUT.run.
+
+Exit status 0 when every job completed, 1 when some did not.`,
+		Args:    cobra.ExactArgs(1),
+		GroupID: "jobs",
+		RunE: a.talk(func(ctx context.Context, c *client, args []string) error {
+			return a.batch(ctx, c, args[0], b)
+		}),
+	}
+	f := cmd.Flags()
+	f.StringVar(&b.out, "out", "", "file for the results, a line each (required)")
+	f.IntVar(&b.maxInFlight, "max-in-flight", 64, "jobs submitted and not ended yet")
+	f.BoolVar(&b.resume, "resume", false, "go on with a batch that was interrupted")
+	f.StringVar(&b.lane, "lane", string(schemas.LaneBatch), "lane of the lines that name none: interactive or batch")
+	return a.withJob(cmd)
+}
+
+// batch is one run over a file.
+type batchRun struct {
+	app       *app
+	c         *client
+	name      string // makes job IDs
+	watcher   *streams.Watcher
+	mu        sync.Mutex
+	followers map[string]*streams.Follower
+	out       *os.File
+	progress  *progress
+	records   []batchRecord
+}
+
+func (a *app) batch(ctx context.Context, c *client, in string, flags batchFlags) error {
+	if flags.out == "" {
+		return usageError("--out: name a file for the results")
+	}
+	if flags.maxInFlight < 1 {
+		return usageError("--max-in-flight %d: at least 1", flags.maxInFlight)
+	}
+	lines, err := a.batchLines(in, schemas.Lane(flags.lane))
+	if err != nil {
+		return err
+	}
+	b := &batchRun{app: a, c: c, followers: map[string]*streams.Follower{}}
+	done, err := b.open(flags)
+	if err != nil {
+		return err
+	}
+	defer b.out.Close()
+	if b.watcher, err = streams.NewWatcher(streams.WatcherConfig{Log: c.log, Refresh: 2 * time.Second}); err != nil {
+		return err
+	}
+	defer b.closeFollowers()
+
+	b.progress = a.newProgress(len(lines))
+	group, gctx := errgroup.WithContext(ctx)
+	group.SetLimit(flags.maxInFlight)
+	for _, line := range lines {
+		if rec, ok := done[line.CustomID]; ok {
+			b.records = append(b.records, rec)
+			b.progress.add(rec)
+			continue
+		}
+		if gctx.Err() != nil {
+			break
+		}
+		group.Go(func() error { return b.line(gctx, line) })
+	}
+	err = errors.Join(group.Wait(), b.out.Sync())
+	b.progress.end()
+	if err != nil {
+		if ctx.Err() != nil {
+			fmt.Fprintf(a.err, "callgate: interrupted; go on with: callgate batch %s --out %s --resume\n", in, flags.out)
+			return failed()
+		}
+		return fmt.Errorf("%w; go on with --resume", err)
+	}
+	if err := os.Remove(flags.out + ".run"); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return b.summary()
+}
+
+func (a *app) batchLines(in string, lane schemas.Lane) ([]batchLine, error) {
+	if lane != schemas.LaneBatch && lane != schemas.LaneInteractive {
+		return nil, usageError("--lane %q: interactive or batch", lane)
+	}
+	r := a.in
+	if in != "-" {
+		f, err := os.Open(in)
+		if err != nil {
+			return nil, &exitError{exitUsage, err}
+		}
+		defer f.Close()
+		r = f
+	}
+	lines, err := readBatch(r, a.tenant, lane)
+	if err == nil && len(lines) == 0 {
+		return nil, usageError("%s: no jobs in it", in)
+	}
+	return lines, err
+}
+
+// open prepares the output, and returns what an earlier run wrote to it.
+func (b *batchRun) open(flags batchFlags) (map[string]batchRecord, error) {
+	f, err := os.OpenFile(flags.out, os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return nil, &exitError{exitUsage, err}
+	}
+	b.out = f
+	done, err := b.begin(f, flags)
+	if err != nil {
+		f.Close()
+	}
+	return done, err
+}
+
+func (b *batchRun) begin(f *os.File, flags batchFlags) (map[string]batchRecord, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	nameFile := flags.out + ".run"
+	if !flags.resume {
+		if _, err := os.Stat(nameFile); err == nil || info.Size() > 0 {
+			return nil, usageError("%s is an earlier batch's: go on with it by --resume, or name another --out", flags.out)
+		}
+		b.name = nuid.Next()[12:]
+		return nil, os.WriteFile(nameFile, []byte(b.name+"\n"), 0o644)
+	}
+	name, err := os.ReadFile(nameFile)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		b.name = nuid.Next()[12:] // done, or never begun: lines that were added are new jobs
+		if err := os.WriteFile(nameFile, []byte(b.name+"\n"), 0o644); err != nil {
+			return nil, err
+		}
+	case err != nil:
+		return nil, err
+	default:
+		b.name = string(name[:max(len(name)-1, 0)])
+		if schemas.CheckName("batch", b.name) != nil {
+			return nil, usageError("%s is not a batch's name; remove it", nameFile)
+		}
+	}
+	return readDone(f)
+}
+
+// line takes one job from submission to its record.
+func (b *batchRun) line(ctx context.Context, line batchLine) error {
+	rec := batchRecord{CustomID: line.CustomID, Error: line.fault}
+	if line.fault == nil {
+		env, err := b.do(ctx, line, &rec)
+		var refused *schemas.Error
+		switch {
+		case errors.As(err, &refused) && ctx.Err() == nil:
+			rec.Error = refused
+		case err != nil:
+			return err
+		default:
+			outcome := streams.OutcomeOf(env)
+			rec.State, rec.Attempts, rec.Result, rec.Error = env.State, env.Attempt, outcome.Result, env.Error
+		}
+	}
+	return b.write(rec)
+}
+
+// do submits until the server has taken the job or refused it, then waits for
+// its end. A server that is away is waited for: the ID makes it safe.
+func (b *batchRun) do(ctx context.Context, line batchLine, rec *batchRecord) (schemas.Envelope, error) {
+	id, body, err := line.named(b.name)
+	if err != nil {
+		return schemas.Envelope{}, err
+	}
+	f, err := b.follower(ctx, line.Tenant)
+	if err != nil {
+		return schemas.Envelope{}, err
+	}
+	rec.ID = id
+	for told := false; ; {
+		accepted, err := submit(ctx, b.c.nc, line.Tenant, line.Lane, body)
+		var refused *schemas.Error
+		switch {
+		case err == nil:
+			return f.WaitAccepted(ctx, accepted)
+		case errors.As(err, &refused) && refused.Class != schemas.ClassQuotaExceeded && refused.Class != schemas.ClassInternal:
+			return schemas.Envelope{}, refused
+		case ctx.Err() != nil:
+			return schemas.Envelope{}, ctx.Err()
+		case !told:
+			b.app.log.Warn("submit will be repeated", "custom_id", line.CustomID, "error", err)
+			told = true
+		}
+		select {
+		case <-ctx.Done():
+			return schemas.Envelope{}, ctx.Err()
+		case <-time.After(500 * time.Millisecond):
+		}
+	}
+}
+
+func (b *batchRun) follower(ctx context.Context, tenant string) (*streams.Follower, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if f := b.followers[tenant]; f != nil {
+		return f, nil
+	}
+	f, err := b.watcher.Follow(ctx, tenant)
+	if err == nil {
+		b.followers[tenant] = f
+	}
+	return f, err
+}
+
+func (b *batchRun) closeFollowers() {
+	for _, f := range b.followers {
+		f.Close()
+	}
+}
+
+func (b *batchRun) write(rec batchRecord) error {
+	line, err := json.Marshal(rec)
+	if err != nil {
+		return fmt.Errorf("write result of %s: %w", rec.CustomID, err)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if _, err := b.out.Write(append(line, '\n')); err != nil {
+		return fmt.Errorf("write result of %s: %w", rec.CustomID, err)
+	}
+	b.records = append(b.records, rec)
+	b.progress.add(rec)
+	return nil
+}

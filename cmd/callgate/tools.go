@@ -1,0 +1,146 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"callgate.dev/dispatcher/diagnose"
+	"callgate.dev/dispatcher/registry"
+	"github.com/spf13/cobra"
+)
+
+func (a *app) toolsCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "tools",
+		Short:   "The registry of tools, and a check of a contract file",
+		GroupID: "local",
+	}
+	list := &cobra.Command{
+		Use:   "list",
+		Short: "Every tool",
+		RunE: func(*cobra.Command, []string) error {
+			r, err := registry.New(registry.Config{})
+			if err != nil {
+				return err
+			}
+			if a.json {
+				return a.printJSON(r.List())
+			}
+			var rows [][]string
+			for _, c := range r.List() {
+				rows = append(rows, []string{c.Ref(), string(c.RunsIn), string(c.Effect), fmt.Sprintf("%d ms", c.Timeout()), oneLine(c.Description, 80)})
+			}
+			a.table([]string{"TOOL", "RUNS IN", "EFFECT", "TIMEOUT", "DESCRIPTION"}, rows)
+			return nil
+		},
+	}
+	show := &cobra.Command{
+		Use:   "show TOOL[@VERSION]",
+		Short: "A tool's contract",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			r, err := registry.New(registry.Config{})
+			if err != nil {
+				return err
+			}
+			c, err := r.Show(args[0])
+			if err != nil {
+				return &exitError{exitUsage, err}
+			}
+			return a.printJSON(c)
+		},
+	}
+	check := &cobra.Command{
+		Use:   "check FILE|-",
+		Short: "Holds a contract file to all that a contract has to be",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			b, err := a.readInput(args[0])
+			if err != nil {
+				return err
+			}
+			c, err := registry.Check(args[0], b)
+			var faults registry.Faults
+			if err != nil && !errors.As(err, &faults) {
+				return err
+			}
+			switch {
+			case a.json:
+				err = a.printJSON(append(registry.Faults{}, faults...))
+			case len(faults) == 0:
+				fmt.Fprintf(a.out, "%s is a contract\n", c.Ref())
+			default:
+				fmt.Fprintln(a.out, printable(faults.Error()))
+			}
+			if err == nil && len(faults) > 0 {
+				return &exitError{status: exitUsage}
+			}
+			return err
+		},
+	}
+	for _, c := range []*cobra.Command{list, show, check} {
+		if c.Args == nil {
+			c.Args = cobra.NoArgs
+		}
+		c.Args = usageArgs(c.Args)
+		cmd.AddCommand(a.withJSON(c))
+	}
+	return cmd
+}
+
+func (a *app) diagnoseCommand() *cobra.Command {
+	var tools string
+	cmd := &cobra.Command{
+		Use:   "diagnose FILE|-",
+		Short: "A model's raw response: what was wrong, what was repaired, the calls that result",
+		Long: "Reads a chat completion, a message, or the text of one, as the pipeline would, and says by rule what it repaired or\n" +
+			"refused. Exit status 1 when no call can be run.",
+		Args:    cobra.ExactArgs(1),
+		GroupID: "local",
+		RunE: func(_ *cobra.Command, args []string) error {
+			raw, err := a.readInput(args[0])
+			if err != nil {
+				return err
+			}
+			var cfg diagnose.Config
+			if tools != "" {
+				b, err := a.readInput(tools)
+				if err != nil {
+					return err
+				}
+				if cfg.Walls, err = diagnose.Tools(tools, b); err != nil {
+					return &exitError{exitUsage, err}
+				}
+			}
+			report := diagnose.Diagnose(raw, cfg)
+			if a.json {
+				err = a.printJSON(report)
+			} else {
+				a.tellDiagnose(report)
+			}
+			if err == nil && !report.Executable {
+				return failed()
+			}
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&tools, "tools", "", "the tools that the model was offered: a contract, or a list of them")
+	return a.withJSON(cmd)
+}
+
+func (a *app) tellDiagnose(r diagnose.Report) {
+	for _, c := range r.Calls {
+		fmt.Fprintf(a.out, "call %s %s(%s)\n", oneLine(c.ID, 60), oneLine(c.Name, 60), oneLine(string(c.Arguments), 200))
+		for _, x := range c.Repairs {
+			fmt.Fprintf(a.out, "  repaired: %s: %s\n", x.Rule, oneLine(x.Detail, 120))
+		}
+	}
+	for _, f := range r.Faults {
+		fmt.Fprintf(a.out, "fault: %s: %s: %s\n", f.Class, f.Rule, oneLine(f.Detail, 160))
+	}
+	if r.Executable {
+		fmt.Fprintln(a.out, "executable")
+	} else {
+		fmt.Fprintln(a.out, "not executable")
+	}
+}
