@@ -367,3 +367,24 @@ func TestErrorsKeepTheirClass(t *testing.T) {
 		t.Fatalf("%v does not name the file", err)
 	}
 }
+
+func FuzzCleanPath(f *testing.F) {
+	for _, p := range []string{"a/../b", "/workspace/x", "/workspace/../etc", "..", "a\x00", "//workspace//a"} {
+		f.Add(p)
+	}
+	f.Fuzz(func(t *testing.T, p string) {
+		clean, err := workspace.CleanPath(p)
+		if err != nil || clean == "." {
+			return
+		}
+		if !filepath.IsLocal(clean) || clean != filepath.Clean(clean) {
+			t.Fatalf("%q became %q", p, clean)
+		}
+		if again, err := workspace.CleanPath(clean); err != nil || again != clean {
+			t.Fatalf("%q became %q and then %q, %v", p, clean, again, err)
+		}
+		if err := workspace.NewBuilder(workspace.Tree{}, workspace.Limits{}).Put(clean, 0, nil); err != nil {
+			t.Fatalf("%q became %q, which a tree refuses: %v", p, clean, err)
+		}
+	})
+}
