@@ -1,0 +1,370 @@
+package streams_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"callgate.dev/schemas"
+	"callgate.dev/streams"
+	"callgate.dev/streams/streamstest"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// gate is a handler that says when it was called and returns when it is told.
+type gate struct {
+	entered chan schemas.Envelope
+	leave   chan struct{}
+	ended   chan error // why its context ended, if it did first
+}
+
+func newGate() *gate {
+	return &gate{make(chan schemas.Envelope, 64), make(chan struct{}), make(chan error, 64)}
+}
+
+func (g *gate) Handle(ctx context.Context, in schemas.Envelope) (schemas.Envelope, error) {
+	g.entered <- in
+	select {
+	case <-g.leave:
+		return noop(ctx, in)
+	case <-ctx.Done():
+		g.ended <- context.Cause(ctx)
+		return schemas.Envelope{}, ctx.Err()
+	}
+}
+
+// deaf is a gate that does not listen to its context.
+type deaf struct{ *gate }
+
+func (d deaf) Handle(ctx context.Context, in schemas.Envelope) (schemas.Envelope, error) {
+	d.entered <- in
+	<-d.leave
+	return noop(ctx, in)
+}
+
+func (d deaf) Deadline(schemas.Envelope) time.Duration { return 5 * time.Millisecond }
+
+// The fence stops what a cancelled handler would append; the heartbeat and the
+// broadcast stop its work.
+func TestHandlerOfAJobThatMovedOnIsStopped(t *testing.T) {
+	for name, tc := range map[string]struct {
+		heartbeat time.Duration
+		broadcast bool
+	}{
+		"by the heartbeat": {heartbeat: 10 * time.Millisecond},
+		"by the broadcast": {heartbeat: time.Hour, broadcast: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t)
+			seq := f.append(event("j1", schemas.StateSandboxExecution), 0)
+			g := newGate()
+			w := f.work(streams.WorkerConfig{State: schemas.StateSandboxExecution, Handler: g, Heartbeat: tc.heartbeat})
+			in := streamstest.Receive(t, "the handler", g.entered)
+			f.append(in.Next(schemas.StateCancelled), seq)
+			if tc.broadcast {
+				if err := f.nc.Publish(streams.ControlSubject("acme", "j1"), nil); err != nil {
+					t.Fatal(err)
+				}
+			}
+			streamstest.Receive(t, "the end of the handler's context", g.ended)
+			if o := w.next(); o.Outcome != streams.OutcomeStale {
+				t.Errorf("outcome %s", o.Outcome)
+			}
+			if got := f.states("j1"); !slices.Equal(got, []schemas.State{schemas.StateSandboxExecution, schemas.StateCancelled}) {
+				t.Errorf("chain %v", got)
+			}
+			f.settled(schemas.StateSandboxExecution)
+		})
+	}
+}
+
+// A broadcast decides nothing: with the log unchanged the handler goes on.
+func TestBroadcastAloneStopsNothing(t *testing.T) {
+	f := newFixture(t)
+	f.append(event("j1", schemas.StatePlanning), 0)
+	g := newGate()
+	w := f.work(streams.WorkerConfig{State: schemas.StatePlanning, Handler: g})
+	streamstest.Receive(t, "the handler", g.entered)
+	for range 3 {
+		if err := f.nc.Publish(streams.ControlSubject("acme", "j1"), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := f.nc.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	close(g.leave)
+	if o := w.next(); o.Outcome != streams.OutcomeAppended {
+		t.Errorf("outcome %s", o.Outcome)
+	}
+}
+
+// What a handler returns although its job moved on is refused by the fence.
+func TestHandlerThatFinishesTooLateAppendsNothing(t *testing.T) {
+	f := newFixture(t)
+	seq := f.append(event("j1", schemas.StatePlanning), 0)
+	g := newGate()
+	w := f.work(streams.WorkerConfig{State: schemas.StatePlanning, Handler: g, Heartbeat: time.Hour})
+	in := streamstest.Receive(t, "the handler", g.entered)
+	f.append(in.Next(schemas.StateCancelled), seq)
+	close(g.leave)
+	if o := w.next(); o.Outcome != streams.OutcomeStale {
+		t.Errorf("outcome %s", o.Outcome)
+	}
+	if got := f.states("j1"); !slices.Equal(got, []schemas.State{schemas.StatePlanning, schemas.StateCancelled}) {
+		t.Errorf("chain %v", got)
+	}
+}
+
+// An AckWait is a lease. A handler that outlives it keeps it by heartbeats, so
+// that nobody else is given the event.
+func TestHeartbeatsRenewTheLease(t *testing.T) {
+	nc, js := streamstest.Server(t).Connect(t)
+	f := provisioned(t, nc, js, streams.TopologyConfig{AckWait: 500 * time.Millisecond})
+	f.append(event("j1", schemas.StatePlanning), 0)
+	g := newGate()
+	w := f.work(streams.WorkerConfig{State: schemas.StatePlanning, Handler: g, Heartbeat: 50 * time.Millisecond})
+	streamstest.Receive(t, "the handler", g.entered)
+	timer := time.NewTimer(1500 * time.Millisecond) // three leases
+	defer timer.Stop()
+	select {
+	case <-g.entered:
+		t.Fatal("the event was delivered a second time")
+	case <-timer.C:
+	}
+	close(g.leave)
+	if o := w.next(); o.Outcome != streams.OutcomeAppended || o.Tries != 0 {
+		t.Errorf("outcome %+v", o)
+	}
+}
+
+// A handler that ignores its context does not hold its job, only its slot.
+func TestHandlerThatIgnoresItsDeadlineIsDecidedWithout(t *testing.T) {
+	f := newFixture(t)
+	f.append(event("j1", schemas.StateSandboxExecution), 0)
+	d := deaf{newGate()}
+	w := f.work(streams.WorkerConfig{State: schemas.StateSandboxExecution, Handler: d, Overrun: 20 * time.Millisecond})
+	streamstest.Receive(t, "the handler", d.entered)
+	if o := w.next(); o.Outcome != streams.OutcomeReplanned || o.Class != schemas.ClassWallTimeout {
+		t.Errorf("outcome %+v", o)
+	}
+	close(d.leave)
+	if err := w.stop(); err != nil {
+		t.Fatal(err)
+	}
+	if got := f.states("j1"); !slices.Equal(got, []schemas.State{schemas.StateSandboxExecution, schemas.StatePlanning}) {
+		t.Errorf("chain %v", got)
+	}
+}
+
+func TestDrainWaitsForHandlers(t *testing.T) {
+	f := newFixture(t)
+	f.append(event("j1", schemas.StatePlanning), 0)
+	g := newGate()
+	w := f.work(streams.WorkerConfig{State: schemas.StatePlanning, Handler: g})
+	streamstest.Receive(t, "the handler", g.entered)
+	w.cancel()
+	f.append(event("late", schemas.StatePlanning), 0)
+	close(g.leave)
+	if o := w.next(); o.Outcome != streams.OutcomeAppended || o.JobID != "j1" {
+		t.Errorf("outcome %+v", o)
+	}
+	if err := w.stop(); err != nil {
+		t.Fatal(err)
+	}
+	if a, p := f.pending(schemas.StatePlanning); a+p != 1 {
+		t.Errorf("%d in work and %d undelivered, want the late one only", a, p)
+	}
+}
+
+func TestDrainEndsHandlersAfterGraceAndTheirWorkComesBack(t *testing.T) {
+	f := newFixture(t)
+	f.append(event("j1", schemas.StatePlanning), 0)
+	g := newGate()
+	w := f.work(streams.WorkerConfig{State: schemas.StatePlanning, Handler: g, Grace: 20 * time.Millisecond})
+	streamstest.Receive(t, "the handler", g.entered)
+	w.cancel()
+	streamstest.Receive(t, "the end of the handler's context", g.ended)
+	if o := w.next(); o.Outcome != streams.OutcomeReleased {
+		t.Errorf("outcome %s", o.Outcome)
+	}
+	if err := w.stop(); err != nil {
+		t.Fatal(err)
+	}
+	// At once, not after an AckWait of 30 s.
+	if o := f.runOnce(streams.WorkerConfig{State: schemas.StatePlanning, Handler: noop}); o.Outcome != streams.OutcomeAppended || o.Tries != 1 {
+		t.Errorf("outcome %+v", o)
+	}
+}
+
+func TestShutdownNamesHandlersThatDoNotReturn(t *testing.T) {
+	f := newFixture(t)
+	f.append(event("j1", schemas.StatePlanning), 0)
+	g := newGate()
+	w := f.work(streams.WorkerConfig{
+		State: schemas.StatePlanning, Grace: time.Millisecond, Overrun: time.Millisecond, AppendTimeout: 100 * time.Millisecond,
+		Handler: schemas.HandlerFunc(func(ctx context.Context, in schemas.Envelope) (schemas.Envelope, error) {
+			g.entered <- in
+			<-g.leave
+			return noop(ctx, in)
+		}),
+	})
+	streamstest.Receive(t, "the handler", g.entered)
+	err := w.stop()
+	if err == nil || !strings.Contains(err.Error(), "acme/j1") {
+		t.Errorf("got %v", err)
+	}
+	w.err = nil
+	close(g.leave)
+	w.next()
+}
+
+// A client's buffer is no place to wait: what a worker has no slot for stays
+// on the server, for others.
+func TestWorkersTakeNoMoreThanTheyHaveSlotsFor(t *testing.T) {
+	f := newFixture(t)
+	for _, id := range []string{"a", "b", "c", "d", "e"} {
+		f.append(event(id, schemas.StatePlanning), 0)
+	}
+	g := newGate()
+	f.work(streams.WorkerConfig{State: schemas.StatePlanning, Handler: g, Slots: 2})
+	streamstest.Receive(t, "a handler", g.entered)
+	streamstest.Receive(t, "a second handler", g.entered)
+	if a, p := f.pending(schemas.StatePlanning); a != 2 || p != 3 {
+		t.Errorf("%d taken and %d left, want 2 and 3", a, p)
+	}
+	second := f.work(streams.WorkerConfig{State: schemas.StatePlanning, Handler: noop, Slots: 3})
+	for range 3 {
+		if o := second.next(); o.Outcome != streams.OutcomeAppended || o.Tries != 0 {
+			t.Errorf("outcome %+v", o)
+		}
+	}
+	close(g.leave)
+}
+
+// A crash between append and ack: the event comes again, and is found to be
+// overtaken without its handler being called.
+func TestRedeliveredEventThatWasOvertakenIsOnlyAcked(t *testing.T) {
+	nc, js := streamstest.Server(t).Connect(t)
+	f := provisioned(t, nc, js, streams.TopologyConfig{AckWait: 300 * time.Millisecond})
+	seq := f.append(event("j1", schemas.StatePlanning), 0)
+	f.take(schemas.StatePlanning)
+	f.append(event("j1", schemas.StateVerification), seq)
+	o := f.runOnce(streams.WorkerConfig{State: schemas.StatePlanning, Handler: schemas.HandlerFunc(panicking)})
+	if o.Outcome != streams.OutcomeStale || o.Tries != 1 {
+		t.Errorf("outcome %+v", o)
+	}
+	f.settled(schemas.StatePlanning)
+}
+
+// take receives one message of a state as a worker does that then dies.
+func (f *fixture) take(state schemas.State) jetstream.Msg {
+	f.t.Helper()
+	c, err := f.js.Consumer(f.ctx, streams.StreamLog, streams.WorkConsumer(state))
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	m, err := c.Next(jetstream.FetchMaxWait(streamstest.Patience))
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return m
+}
+
+// A worker whose own crash is what the event causes is not called forever.
+func TestExhaustionIsCheckedBeforeTheHandlerIsCalled(t *testing.T) {
+	f := newFixture(t)
+	f.append(event("j1", schemas.StatePlanning), 0)
+	for range 3 {
+		if err := f.take(schemas.StatePlanning).Nak(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var called atomic.Bool
+	o := f.runOnce(streams.WorkerConfig{State: schemas.StatePlanning, Tries: 3, Handler: schemas.HandlerFunc(
+		func(ctx context.Context, in schemas.Envelope) (schemas.Envelope, error) {
+			called.Store(true)
+			return noop(ctx, in)
+		})})
+	if o.Outcome != streams.OutcomeExhausted || called.Load() {
+		t.Errorf("outcome %s, handler called %v", o.Outcome, called.Load())
+	}
+	if got := f.last("j1"); got.State != schemas.StateFailed || !strings.Contains(got.Error.Message, "delivered 3 times") {
+		t.Errorf("%s: %+v", got.State, got.Error)
+	}
+}
+
+func TestHandlersTimeIsSpent(t *testing.T) {
+	f := newFixture(t)
+	in := event("j1", schemas.StatePlanning)
+	in.Spent = schemas.Spent{WallMS: 100, ModelRequests: 1}
+	f.append(in, 0)
+	var clock atomic.Int64
+	now := func() time.Time { return created.Add(time.Duration(clock.Load())) }
+	f.runOnce(streams.WorkerConfig{State: schemas.StatePlanning, Now: now, Handler: schemas.HandlerFunc(
+		func(ctx context.Context, in schemas.Envelope) (schemas.Envelope, error) {
+			clock.Add(int64(250 * time.Millisecond))
+			in.Spent.ModelRequests++
+			return noop(ctx, in)
+		})})
+	if got := f.last("j1").Spent; got != (schemas.Spent{WallMS: 350, ModelRequests: 2}) {
+		t.Errorf("spent %+v", got)
+	}
+}
+
+// With nothing newer to be seen on the log, nothing is known, and an ack would
+// lose the job.
+func TestRefusedAppendWithoutASuccessorIsNeverAcked(t *testing.T) {
+	f := newFixture(t)
+	l, fl := f.flakyLog(t)
+	f.append(event("j1", schemas.StatePlanning), 0)
+	var honest atomic.Bool
+	fl.publish = func(next func() (*jetstream.PubAck, error)) (*jetstream.PubAck, error) {
+		if honest.Load() {
+			return next()
+		}
+		return nil, &jetstream.APIError{Code: 400, ErrorCode: 10164, Description: "wrong last sequence"}
+	}
+	w := f.work(streams.WorkerConfig{State: schemas.StatePlanning, Handler: noop, Log: l, Tries: 1000})
+	if o := w.next(); o.Outcome != streams.OutcomeUnsettled {
+		t.Fatalf("outcome %s", o.Outcome)
+	}
+	honest.Store(true)
+	o := w.next()
+	for o.Outcome == streams.OutcomeUnsettled {
+		o = w.next()
+	}
+	if o.Outcome != streams.OutcomeAppended {
+		t.Fatalf("outcome %s", o.Outcome)
+	}
+	f.settled(schemas.StatePlanning)
+}
+
+func TestWorkerConfigNamesEveryFault(t *testing.T) {
+	_, err := streams.NewWorker(streams.WorkerConfig{State: schemas.StateIdle, Slots: -1, Heartbeat: -1})
+	for _, want := range []string{`state "idle"`, "handler, log and now", "slots -1", "heartbeat -1ns"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v does not name %q", err, want)
+		}
+	}
+}
+
+func TestWorkerWithoutItsConsumerSaysSo(t *testing.T) {
+	_, js := streamstest.Server(t).Connect(t)
+	l, err := streams.NewLog(js, streams.LogConfig{Blobs: streams.NewBlobs(js), Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := streams.NewWorker(streams.WorkerConfig{State: schemas.StatePlanning, Handler: noop, Log: l, Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Run(t.Context()); !errors.Is(err, jetstream.ErrStreamNotFound) || !strings.Contains(err.Error(), "planning") {
+		t.Errorf("got %v", err)
+	}
+}
