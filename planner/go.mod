@@ -7,11 +7,13 @@ require (
 	go.uber.org/goleak v1.3.0
 )
 
-require callgate.dev/schemas v0.0.0
+require (
+	callgate.dev/schemas v0.0.0
+	github.com/go-json-experiment/json v1.27.2
+)
 
 require (
 	github.com/agnivade/levenshtein v1.2.2 // indirect
-	github.com/go-json-experiment/json v1.27.2 // indirect
 	github.com/santhosh-tekuri/jsonschema/v5 v5.3.1 // indirect
 )
 

@@ -81,6 +81,14 @@ func trimBody(body []byte) []byte { return bytes.TrimSpace(bytes.TrimPrefix(body
 
 // completion reads a body into the one shape.
 func (n *normaliser) completion(body []byte) ([]byte, error) {
+	if out, ok := clean(body); ok {
+		return json.Marshal(out)
+	}
+	return n.mend(body)
+}
+
+// mend reads a body piece by piece.
+func (n *normaliser) mend(body []byte) ([]byte, error) {
 	if bytes.HasPrefix(body, bom) {
 		n.repair("bom", "a byte order mark stood before the JSON")
 	}

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"bytes"
 	"encoding/json"
 	"reflect"
 	"slices"
@@ -92,11 +93,17 @@ func must(b []byte, err error) []byte {
 // FuzzCompletion holds the normaliser to its promise: whatever it lets through,
 // the library decodes.
 func FuzzCompletion(f *testing.F) {
-	for _, s := range []string{fine, "[" + fine + "]", said(`{"tool_calls":"[]"}`), said(`{"content":[{"type":"text","text":"x"}]}`), `{"choices":[]}`, `{"error":"x"}`, "", "[", "null"} {
+	for _, s := range []string{fine, "[" + fine + "]", said(`{"tool_calls":"[]"}`), said(`{"content":[{"type":"text","text":"x"}]}`), `{"choices":[]}`, said(`{"tool_calls":[{"id":"a","function":{"name":"f","arguments":"{}"}}]}`), `{"error":"x"}`, "", "[", "null"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		out, err := (&normaliser{}).completion(body)
+		if _, ok := clean(body); ok {
+			n := &normaliser{}
+			if mended, err := n.mend(body); err != nil || n.repairs != nil || !bytes.Equal(out, mended) {
+				t.Fatalf("%s is clean as %s, and mended, by %v, to %s: %v", body, out, n.repairs, mended, err)
+			}
+		}
 		if err != nil {
 			if len(err.Error()) > 1000 {
 				t.Fatalf("a long error: %v", err)
