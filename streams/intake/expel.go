@@ -45,8 +45,3 @@ func (a *Admission) expel(ctx context.Context, stream jetstream.Stream, subject 
 		}
 	}
 }
-
-// word makes what a publisher wrote for a tenant a literal token.
-func word(tenant string) string {
-	return strings.NewReplacer("*", "%2A", ">", "%3E").Replace(tenant)
-}

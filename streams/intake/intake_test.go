@@ -131,7 +131,7 @@ func rejected(r *rig.Rig, tenant string, n int) []schemas.Rejection {
 	var got []schemas.Rejection
 	streamstest.Eventually(r.T, "rejections of "+tenant, func() bool {
 		var err error
-		if got, err = intake.Rejections(r.Ctx, r.JS, tenant, time.Time{}); err != nil {
+		if got, err = streams.Rejections(r.Ctx, r.JS, tenant, time.Time{}); err != nil {
 			r.T.Fatal(err)
 		}
 		return len(got) >= n

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 	"unicode"
 
 	"callgate.dev/schemas"
@@ -29,7 +28,7 @@ func reject(ctx context.Context, js jetstream.JetStream, tenant string, r schema
 	if err != nil {
 		return fmt.Errorf("keep rejection: %w", err)
 	}
-	msg := &nats.Msg{Subject: streams.RejectedSubject(word(tenant)), Data: data, Header: nats.Header{
+	msg := &nats.Msg{Subject: streams.RejectedSubject(streams.TenantWord(tenant)), Data: data, Header: nats.Header{
 		streams.HeaderClass: {string(r.Error.Class)},
 	}}
 	if r.Sequence != 0 {
@@ -66,39 +65,4 @@ func problem(err error) schemas.Error {
 		return *e
 	}
 	return schemas.Error{Class: schemas.ClassInternal, Message: err.Error()}
-}
-
-// Rejections returns a tenant's refused submissions that were kept after since,
-// oldest first.
-func Rejections(ctx context.Context, js jetstream.JetStream, tenant string, since time.Time) ([]schemas.Rejection, error) {
-	cfg := jetstream.OrderedConsumerConfig{FilterSubjects: []string{streams.RejectedSubject(word(tenant))}}
-	if !since.IsZero() {
-		cfg.DeliverPolicy, cfg.OptStartTime = jetstream.DeliverByStartTimePolicy, &since
-	}
-	consumer, err := js.OrderedConsumer(ctx, streams.StreamRejected, cfg)
-	if err != nil {
-		return nil, fmt.Errorf("read rejections of %s: %w", tenant, err)
-	}
-	found := []schemas.Rejection{}
-	for {
-		batch, err := consumer.FetchNoWait(500)
-		if err != nil {
-			return nil, fmt.Errorf("read rejections of %s: %w", tenant, err)
-		}
-		n := 0
-		for msg := range batch.Messages() {
-			n++
-			var r schemas.Rejection
-			if err := json.Unmarshal(msg.Data(), &r); err != nil {
-				return nil, fmt.Errorf("read rejections of %s: %w", tenant, err)
-			}
-			found = append(found, r)
-		}
-		if err := batch.Error(); err != nil {
-			return nil, fmt.Errorf("read rejections of %s: %w", tenant, err)
-		}
-		if n == 0 {
-			return found, nil
-		}
-	}
 }
