@@ -20,9 +20,13 @@ func TenantWord(tenant string) string {
 }
 
 // Rejections returns a tenant's refused submissions that were kept after since,
-// oldest first.
+// oldest first; every tenant's where tenant is empty.
 func Rejections(ctx context.Context, js jetstream.JetStream, tenant string, since time.Time) ([]schemas.Rejection, error) {
-	cfg := jetstream.OrderedConsumerConfig{FilterSubjects: []string{RejectedSubject(TenantWord(tenant))}}
+	filter := AllRejectedSubjects
+	if tenant != "" {
+		filter = RejectedSubject(TenantWord(tenant))
+	}
+	cfg := jetstream.OrderedConsumerConfig{FilterSubjects: []string{filter}}
 	if !since.IsZero() {
 		cfg.DeliverPolicy, cfg.OptStartTime = jetstream.DeliverByStartTimePolicy, &since
 	}
