@@ -55,6 +55,7 @@ type app struct {
 	logLevel  string
 	logFormat string
 	log       *slog.Logger
+	begun     bool // a command was found and its arguments counted
 }
 
 func run(ctx context.Context, args []string, in io.Reader, out, errw io.Writer) int {
@@ -80,6 +81,9 @@ func (a *app) status(err error) int {
 		return ee.status
 	}
 	fmt.Fprintln(a.err, "callgate:", err)
+	if !a.begun {
+		return exitUsage // cobra's own complaint: an unknown command, a missing argument
+	}
 	switch schemas.ClassOf(err) {
 	case schemas.ClassSubmissionInvalid, schemas.ClassIDConflict, schemas.ClassTooLarge, schemas.ClassArgumentsInvalid:
 		return exitUsage
@@ -94,6 +98,7 @@ func (a *app) command() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			a.begun = true
 			if err := fromEnv(cmd.Flags(), os.LookupEnv); err != nil {
 				return err
 			}

@@ -37,9 +37,15 @@ waited for, not repeated. Until it is done a batch keeps its name in OUT.run.
 Exit status 0 when every job completed, 1 when some did not.`,
 		Args:    cobra.ExactArgs(1),
 		GroupID: "jobs",
-		RunE: a.talk(func(ctx context.Context, c *client, args []string) error {
-			return a.batch(ctx, c, args[0], b)
-		}),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			lines, err := a.batchLines(args[0], b)
+			if err != nil {
+				return err
+			}
+			return a.talk(func(ctx context.Context, c *client, args []string) error {
+				return a.batch(ctx, c, args[0], lines, b)
+			})(cmd, args)
+		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&b.out, "out", "", "file for the results, a line each (required)")
@@ -60,19 +66,10 @@ type batchRun struct {
 	out       *os.File
 	progress  *progress
 	records   []batchRecord
+	order     []string // custom IDs as the input has them
 }
 
-func (a *app) batch(ctx context.Context, c *client, in string, flags batchFlags) error {
-	if flags.out == "" {
-		return usageError("--out: name a file for the results")
-	}
-	if flags.maxInFlight < 1 {
-		return usageError("--max-in-flight %d: at least 1", flags.maxInFlight)
-	}
-	lines, err := a.batchLines(in, schemas.Lane(flags.lane))
-	if err != nil {
-		return err
-	}
+func (a *app) batch(ctx context.Context, c *client, in string, lines []batchLine, flags batchFlags) error {
 	b := &batchRun{app: a, c: c, followers: map[string]*streams.Follower{}}
 	done, err := b.open(flags)
 	if err != nil {
@@ -88,6 +85,7 @@ func (a *app) batch(ctx context.Context, c *client, in string, flags batchFlags)
 	group, gctx := errgroup.WithContext(ctx)
 	group.SetLimit(flags.maxInFlight)
 	for _, line := range lines {
+		b.order = append(b.order, line.CustomID)
 		if rec, ok := done[line.CustomID]; ok {
 			b.records = append(b.records, rec)
 			b.progress.add(rec)
@@ -113,9 +111,16 @@ func (a *app) batch(ctx context.Context, c *client, in string, flags batchFlags)
 	return b.summary()
 }
 
-func (a *app) batchLines(in string, lane schemas.Lane) ([]batchLine, error) {
-	if lane != schemas.LaneBatch && lane != schemas.LaneInteractive {
-		return nil, usageError("--lane %q: interactive or batch", lane)
+func (a *app) batchLines(in string, flags batchFlags) ([]batchLine, error) {
+	if flags.out == "" {
+		return nil, usageError("--out: name a file for the results")
+	}
+	if flags.maxInFlight < 1 {
+		return nil, usageError("--max-in-flight %d: at least 1", flags.maxInFlight)
+	}
+	lane, err := parseLane(flags.lane)
+	if err != nil {
+		return nil, err
 	}
 	r := a.in
 	if in != "-" {

@@ -39,6 +39,7 @@ func (b *batchRun) summary() error {
 			return err
 		}
 	} else {
+		b.jobTable()
 		rows := [][]string{}
 		for _, n := range slices.Sorted(maps.Keys(s.Attempts)) {
 			rows = append(rows, []string{"completed", "after " + n + " answers", strconv.Itoa(s.Attempts[n])})
@@ -53,6 +54,35 @@ func (b *batchRun) summary() error {
 		return failed()
 	}
 	return nil
+}
+
+// tableJobs is up to how many jobs are told of one by one.
+const tableJobs = 200
+
+// jobTable prints a line a job, in the input's order, for a batch that can be
+// read.
+func (b *batchRun) jobTable() {
+	if len(b.records) > tableJobs {
+		return
+	}
+	of := make(map[string]batchRecord, len(b.records))
+	for _, r := range b.records {
+		of[r.CustomID] = r
+	}
+	var rows [][]string
+	for _, id := range b.order {
+		r := of[id]
+		requests, ms, why := "-", "-", tableError(r.Error)
+		if r.Result != nil {
+			requests = strconv.Itoa(r.Result.Metadata.Turns)
+			if t := r.Result.Metadata.ExecutionTimeMS; t > 0 {
+				ms = fmt.Sprintf("%.0f", t)
+			}
+		}
+		rows = append(rows, []string{oneLine(id, 40), orDash(string(r.State)), strconv.Itoa(r.Attempts), requests, ms, why})
+	}
+	b.app.table([]string{"CUSTOM_ID", "STATE", "ANSWERS", "TURNS", "RUN MS", "WHY"}, rows)
+	fmt.Fprintln(b.app.out)
 }
 
 // progress shows how far a batch is: a bar on a terminal, plain lines

@@ -66,36 +66,42 @@ func (a *app) listCommand() *cobra.Command {
 		Use:     "list",
 		Short:   "Jobs, one a line, newest first; or submissions that were rejected",
 		GroupID: "jobs",
-		RunE: a.talk(func(ctx context.Context, c *client, _ []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			filter, err := f.filter(time.Now())
 			if err != nil {
 				return err
 			}
 			filter.Limit = limit
-			if rejected {
-				return a.listRejected(ctx, c, filter)
-			}
-			records, err := index.Query(ctx, c.js, filter)
-			if err != nil {
-				return err
-			}
-			if a.json {
-				return a.printJSON(records)
-			}
-			rows := make([][]string, 0, len(records))
-			for _, r := range records {
-				rows = append(rows, []string{r.ID, r.Tenant, string(r.State), orDash(string(r.Class)), strconv.Itoa(r.Attempts),
-					stamp(r.CreatedAt), stamp(r.UpdatedAt), strconv.FormatUint(r.Sequence, 10)})
-			}
-			a.table([]string{"JOB", "TENANT", "STATE", "CLASS", "ATTEMPTS", "CREATED", "UPDATED", "SEQUENCE"}, rows)
-			return nil
-		}),
+			return a.talk(func(ctx context.Context, c *client, _ []string) error {
+				if rejected {
+					return a.listRejected(ctx, c, filter)
+				}
+				return a.listJobs(ctx, c, filter)
+			})(cmd, args)
+		},
 	}
 	f.flags(cmd, "")
 	cmd.Flags().IntVar(&limit, "limit", 0, "at most this many (default: all)")
 	cmd.Flags().BoolVar(&rejected, "rejected", false, "list rejected submissions instead of jobs")
 	a.withJSON(cmd)
 	return a.withServer(cmd)
+}
+
+func (a *app) listJobs(ctx context.Context, c *client, filter index.Filter) error {
+	records, err := index.Query(ctx, c.js, filter)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		return a.printJSON(records)
+	}
+	rows := make([][]string, 0, len(records))
+	for _, r := range records {
+		rows = append(rows, []string{r.ID, r.Tenant, string(r.State), orDash(string(r.Class)), strconv.Itoa(r.Attempts),
+			stamp(r.CreatedAt), stamp(r.UpdatedAt), strconv.FormatUint(r.Sequence, 10)})
+	}
+	a.table([]string{"JOB", "TENANT", "STATE", "CLASS", "ATTEMPTS", "CREATED", "UPDATED", "SEQUENCE"}, rows)
+	return nil
 }
 
 func tableError(e *schemas.Error) string {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"callgate.dev/schemas"
@@ -24,27 +25,23 @@ func (a *app) submitCommand() *cobra.Command {
 		Use:     "submit",
 		Short:   "Submits one job; with --wait prints its result",
 		GroupID: "jobs",
-		RunE: a.talk(func(ctx context.Context, c *client, _ []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			body, err := a.jobBody(file, prompt)
 			if err != nil {
 				return err
 			}
-			accepted, err := submit(ctx, c.nc, a.tenant, schemas.Lane(lane), body)
+			lane, err := parseLane(lane)
 			if err != nil {
 				return err
 			}
-			if !wait {
-				if a.json {
-					return a.printJSON(accepted)
+			return a.talk(func(ctx context.Context, c *client, _ []string) error {
+				accepted, err := submit(ctx, c.nc, a.tenant, lane, body)
+				if err != nil {
+					return err
 				}
-				fmt.Fprintln(a.out, accepted.ID)
-				return nil
-			}
-			if !a.json {
-				fmt.Fprintf(a.err, "job %s\n", accepted.ID)
-			}
-			return a.waitFor(ctx, c, accepted)
-		}),
+				return a.accepted(ctx, c, accepted, wait)
+			})(cmd, args)
+		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&file, "file", "", "the job as JSON, or - for standard input")
@@ -52,6 +49,26 @@ func (a *app) submitCommand() *cobra.Command {
 	f.StringVar(&lane, "lane", string(schemas.LaneInteractive), "interactive or batch")
 	f.BoolVar(&wait, "wait", false, "wait until the job is over, or waits for a person; exit status 1 unless it completed")
 	return a.withJob(cmd)
+}
+
+func (a *app) accepted(ctx context.Context, c *client, accepted schemas.Accepted, wait bool) error {
+	switch {
+	case !wait && a.json:
+		return a.printJSON(accepted)
+	case !wait:
+		fmt.Fprintln(a.out, accepted.ID)
+		return nil
+	case !a.json:
+		fmt.Fprintf(a.err, "job %s\n", accepted.ID)
+	}
+	return a.waitFor(ctx, c, accepted)
+}
+
+func parseLane(s string) (schemas.Lane, error) {
+	if lane := schemas.Lane(s); slices.Contains(schemas.Lanes, lane) {
+		return lane, nil
+	}
+	return "", usageError("--lane %q: one of %v", s, schemas.Lanes)
 }
 
 func (a *app) jobBody(file, prompt string) ([]byte, error) {
