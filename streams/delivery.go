@@ -29,10 +29,10 @@ type delivery struct {
 	env         schemas.Envelope
 	refs        refs
 
-	cancel   context.CancelCauseFunc
-	start    time.Time
-	settled  atomic.Bool // an outcome was chosen; nothing else may be
-	deciding atomic.Bool // its append is on the way
+	cancel  context.CancelCauseFunc
+	start   time.Time
+	settled atomic.Bool // an outcome was chosen; nothing else may be
+	working atomic.Bool // the handler runs: only then may a newer event end it
 
 	// mu is held during every append of an intent, so that whoever compares
 	// the fence with the log sees both sides of it.

@@ -50,7 +50,9 @@ func (p *puller) run(ctx context.Context, handle func(jetstream.Msg)) *sync.Wait
 					defer handlers.Done()
 					defer func() { free <- struct{}{} }()
 					if ctx.Err() != nil {
-						nak(m)
+						// Not at once: it would come back to this very pull, over
+						// and over, and each time counts as a try.
+						_ = m.NakWithDelay(p.wait)
 						return
 					}
 					handle(m)

@@ -118,7 +118,7 @@ func (k *Waker) wake(ctx context.Context, tenant, job string, seq uint64) error 
 	var missing *MissingBlobError
 	switch {
 	case errors.Is(err, ErrJobNotFound):
-		return k.forgotten(ctx, seq)
+		return k.forgotten(ctx, tenant, job, seq)
 	case err != nil && !errors.As(err, &missing):
 		return err
 	case env.Sequence > seq:
@@ -138,14 +138,25 @@ func (k *Waker) wake(ctx context.Context, tenant, job string, seq uint64) error 
 	return err
 }
 
-// forgotten tells a job that is gone from one that a read did not show.
-func (k *Waker) forgotten(ctx context.Context, seq uint64) error {
-	_, err := k.Log.raw(ctx, seq)
-	if errors.Is(err, ErrEventNotFound) {
-		s, infoErr := k.Log.js.Stream(ctx, StreamLog)
-		if infoErr == nil && s.CachedInfo().State.LastSeq >= seq {
-			return nil
+// forgotten tells a job that is gone from one that a read did not show: of the
+// latter, either the waiting event is there, or the log has not come that far.
+func (k *Waker) forgotten(ctx context.Context, tenant, job string, seq uint64) error {
+	m, err := k.Log.raw(ctx, seq)
+	if err == nil {
+		if _, _, t, j, err := ParseJobSubject(m.Subject); err == nil && t == tenant && j == job {
+			return errNotYet
 		}
+		return nil
 	}
-	return errNotYet
+	if !errors.Is(err, ErrEventNotFound) {
+		return err
+	}
+	s, err := k.Log.js.Stream(ctx, StreamLog)
+	if err != nil {
+		return fmt.Errorf("open stream %s: %w", StreamLog, err)
+	}
+	if s.CachedInfo().State.LastSeq < seq {
+		return errNotYet
+	}
+	return nil
 }

@@ -12,7 +12,7 @@ import (
 // append writes the event that follows d, then acks: in this order, so that a
 // crash between the two leaves a delivery that finds itself overtaken.
 func (w *Worker) append(ctx context.Context, d *delivery, as OutcomeName, next schemas.Envelope) {
-	d.deciding.Store(true)
+	d.working.Store(false)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), w.AppendTimeout)
 	defer cancel()
 	next.Spent.WallMS += max(0, w.Now().Sub(d.start).Round(time.Millisecond).Milliseconds())

@@ -42,7 +42,9 @@ func (w *Worker) deliver(base context.Context, msg jetstream.Msg) {
 	})
 	defer overrun.Stop()
 
+	d.working.Store(true)
 	out, err := w.call(ctx, d.env)
+	d.working.Store(false)
 	if !d.settled.CompareAndSwap(false, true) {
 		return
 	}

@@ -64,7 +64,7 @@ func (w *Worker) look(ctx context.Context, d *delivery) {
 	defer cancel()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.settled.Load() || d.deciding.Load() {
+	if !d.working.Load() {
 		return
 	}
 	m, err := w.Log.lastRaw(ctx, d.tenant, d.job)
