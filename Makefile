@@ -3,18 +3,23 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := build
 
-MODULES := schemas streams planner dispatcher executor verifier cmd/callgate
-HELPER  := executor/sandbox/helper/sandbox-helper
-SUDO    := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
+MODULES   := schemas streams planner dispatcher executor verifier cmd/callgate
+HELPER    := executor/sandbox/helper/sandbox-helper
+HUMANEVAL ?= ../shared/data/humaneval.jsonl
+SUDO      := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
+export CALLGATE_HUMANEVAL ?= $(abspath $(HUMANEVAL))
 
-# What a bare Debian needs beside Go, gcc and git. Node may have come from
-# elsewhere than Debian, so it is looked for by name.
+# What a bare Debian needs beside Go, gcc and git. Node may have come from elsewhere than Debian, so it is looked for by
+# its command.
 PACKAGES := libc6-dev pkg-config libseccomp-dev python3
 COMMANDS := node:nodejs npm:npm
 
-.PHONY: setup build demo test unit race isolated lint humaneval bench doctor clean
+.PHONY: setup build demo test race isolated lint humaneval bench image clean help
 
-setup: ## install what is missing: Debian packages, npm packages, Go modules
+help: ## what there is to make
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
+
+setup: ## installs what is missing: Debian packages, Go modules
 	@missing=(); \
 	for p in $(PACKAGES); do dpkg-query -W -f='$${Status}' $$p 2>/dev/null | grep -q 'ok installed' || missing+=($$p); done; \
 	for c in $(COMMANDS); do command -v $${c%%:*} >/dev/null || missing+=($${c##*:}); done; \
@@ -23,7 +28,6 @@ setup: ## install what is missing: Debian packages, npm packages, Go modules
 	  $(SUDO) apt-get update -q; \
 	  $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -yq --no-install-recommends "$${missing[@]}"; \
 	fi
-	@go work sync 2>/dev/null || true
 	@go mod download
 
 build: $(HELPER) ## bin/callgate
@@ -32,5 +36,34 @@ build: $(HELPER) ## bin/callgate
 $(HELPER): $(wildcard executor/sandbox/helper/*.c executor/sandbox/helper/*.h)
 	gcc -O2 -Wall -Wextra -Werror -static -s -o $@ $(filter %.c,$^)
 
-clean:
+demo: setup build ## runs the bundled jobs through all five states
+	@examples/demo/run.sh bin/callgate
+
+test: setup build ## every test, the sandbox's included
+	go vet work
+	go test -timeout 20m work
+
+humaneval: setup build ## the 164 HumanEval problems with recorded answers, compared with the data
+	@examples/humaneval/run.sh $(HUMANEVAL) bin/callgate
+
+race: setup build ## the tests of what runs concurrently, under the race detector
+	cd streams && go test -race -timeout 20m ./...
+
+isolated: setup build ## every module by itself: an import that the rules forbid fails here
+	@for m in $(MODULES); do echo "GOWORK=off $$m"; (cd $$m && GOWORK=off go vet ./...); done
+
+lint: setup ## formatting, and golangci-lint
+	@unformatted=$$(gofmt -l $(MODULES)); [ -z "$$unformatted" ] || { echo "gofmt would change: $$unformatted"; exit 1; }
+	@for m in $(MODULES); do (cd $$m && go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0 run --config $(CURDIR)/.golangci.yml ./...); done
+
+bench: setup build ## the project's own benchmarks
+	bin/callgate bench log
+	bin/callgate bench pipeline
+	bin/callgate bench sandbox
+
+image: setup build ## the container image; BASE=… for another base than debian:bookworm-slim
+	cd streams && go build -trimpath -o ../bin/nats-server github.com/nats-io/nats-server/v2
+	docker build $(if $(BASE),--build-arg BASE=$(BASE)) -t callgate:latest .
+
+clean: ## removes what was built
 	rm -rf bin $(HELPER)
