@@ -18,7 +18,7 @@ type Dispatcher struct {
 
 	mu         sync.Mutex
 	stragglers map[string]int // by tool
-	running    sync.WaitGroup
+	running    tally
 }
 
 var (
@@ -151,16 +151,4 @@ func (d *Dispatcher) budget(tenant string, call schemas.Call) time.Duration {
 }
 
 // Wait returns when every call that ran out of time has stopped, or with ctx.
-func (d *Dispatcher) Wait(ctx context.Context) error {
-	done := make(chan struct{})
-	go func() {
-		d.running.Wait()
-		close(done)
-	}()
-	select {
-	case <-done:
-		return nil
-	case <-ctx.Done():
-		return fmt.Errorf("wait for tool calls: %w", ctx.Err())
-	}
-}
+func (d *Dispatcher) Wait(ctx context.Context) error { return d.running.Wait(ctx) }

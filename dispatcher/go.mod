@@ -5,6 +5,7 @@ go 1.26
 require (
 	callgate.dev/schemas v0.0.0
 	github.com/google/go-cmp v0.7.0
+	go.uber.org/goleak v1.3.0
 	pgregory.net/rapid v1.3.0
 )
 

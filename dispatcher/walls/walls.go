@@ -1,6 +1,7 @@
 package walls
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -90,8 +91,9 @@ func invalid(e *registry.Entry, err error) *schemas.Error {
 
 func example(e *registry.Entry) string {
 	for _, x := range e.Contract.Examples {
-		if x.Breaks == "" && len(x.Arguments) <= 200 && json.Valid(x.Arguments) {
-			return string(x.Arguments)
+		var compact bytes.Buffer
+		if x.Breaks == "" && json.Compact(&compact, x.Arguments) == nil && compact.Len() <= 200 {
+			return compact.String()
 		}
 	}
 	return ""
