@@ -55,9 +55,9 @@ func TestHostileResponsesEnd(t *testing.T) {
 		"<tool_call>{\"name\":\"a\",\"arguments\":{}}</tool_call>", `{"choices":[`, `{"choices":`, `{"tool_calls":"`, "\ufeff", `{"role":"`, "<", "\n", "`",
 	} {
 		for _, prefix := range []string{"", "x", `{"role":"assistant","content":"`, `{"role":"assistant","tool_calls":[`} {
-			diagnose.Diagnose([]byte(prefix+strings.Repeat(unit, (1<<20)/len(unit))), diagnose.Config{})
+			diagnose.Diagnose([]byte(prefix+strings.Repeat(unit, (1<<18)/len(unit))), diagnose.Config{})
 		}
-		content, err := json.Marshal(map[string]string{"role": "assistant", "content": "x" + strings.Repeat(unit, (1<<20)/len(unit))})
+		content, err := json.Marshal(map[string]string{"role": "assistant", "content": "x" + strings.Repeat(unit, (1<<18)/len(unit))})
 		if err != nil {
 			t.Fatal(err)
 		}

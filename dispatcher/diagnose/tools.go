@@ -77,8 +77,10 @@ func contractOf(file string, raw json.RawMessage) (schemas.ToolContract, error) 
 	return c, nil
 }
 
-// declared registers a contract for its checks alone.
+// declared makes a tool of a contract, for its checks alone: nobody runs it,
+// and who may call it is another question.
 func declared(c schemas.ToolContract) registry.Tool {
+	c.Tenants, c.FallbackTool = nil, ""
 	if !registry.InSandbox(c.Name) {
 		c.RunsIn = schemas.OnHost
 	}

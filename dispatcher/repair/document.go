@@ -160,18 +160,23 @@ func (p *parser) after() error {
 	return nil
 }
 
-// glued reports whether what stands before a bracket makes it a part of an
-// expression: f({…}), x[{…}], "a"{…}.
+// glued reports whether what stands before a bracket makes it a part of a
+// program: f({…}), x = {…}, return {…}. The program may do something else with
+// it than a call would.
 func glued(before string) bool {
 	if before == "" || language.MatchString(strings.TrimLeft(before, "` \t\r\n")) {
 		return false
 	}
 	c := before[len(before)-1]
-	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || strings.IndexByte(`_$.)](["'\+-*/%&|!?`, c) >= 0
+	if c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || strings.IndexByte(`_$.)](["'\+-*/%&|!?`, c) >= 0 {
+		return true
+	}
+	return program.MatchString(before[max(len(before)-40, 0):])
 }
 
 var (
 	fence    = regexp.MustCompile("```+[ \\t]*[A-Za-z0-9_+.-]*")
+	program  = regexp.MustCompile(`(?:[=(\[,+]|\b(?:return|yield|await|lambda|in))\s*$`)
 	language = regexp.MustCompile(`^(?i:json5?|jsonc|python|py|javascript|js|tool_code|tool_call|arguments|plaintext|text)[ \t]*:?$`)
 )
 

@@ -110,6 +110,8 @@ func TestObjectRefuses(t *testing.T) {
 		{"not UTF-8", "{\"a\":\"\xff\"}", repair.NotUTF8, "byte 6"},
 		{"a sentence", "I will read the file.", repair.NoJSON, "I will read"},
 		{"a program", `print({"code": 1})`, repair.Syntax, "glued"},
+		{"a program that assigns", "```python\nconfig = {'code': 'x'}\nrun(config)\n```", repair.Syntax, "programming"},
+		{"a program that returns", "return {\"code\": 1}", repair.Syntax, "programming"},
 		{"a string cut off", `{"code": "import os\nos.remo`, repair.Truncated, "string"},
 		{"a key cut off", `{"a": 1, "b`, repair.Truncated, "string"},
 		{"cut behind a colon", `{"a":`, repair.Truncated, "value"},
