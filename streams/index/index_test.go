@@ -100,6 +100,7 @@ func TestFilters(t *testing.T) {
 		"waiting":        {index.Filter{State: schemas.RecordWaiting}, []string{"a3"}},
 		"class":          {index.Filter{Class: schemas.ClassTestsFailed, Tenant: rig.Tenant}, []string{"a2"}},
 		"since":          {index.Filter{Since: all[1].UpdatedAt}, []string{"a3", "b1"}},
+		"until":          {index.Filter{Until: all[1].UpdatedAt}, []string{"b1", "a2", "a1"}},
 		"limit":          {index.Filter{Limit: 2}, []string{"a3", "b1"}},
 		"next page":      {index.Filter{Limit: 2, Before: all[1].Sequence}, []string{"a2", "a1"}},
 	} {

@@ -33,6 +33,8 @@ type Filter struct {
 	Class  schemas.Class `json:"class,omitempty"`
 	// Since drops jobs whose last event is older.
 	Since time.Time `json:"since,omitzero"`
+	// Until drops jobs whose last event is newer.
+	Until time.Time `json:"until,omitzero"`
 	// Limit bounds how many are returned, newest first.
 	Limit int `json:"limit,omitempty"`
 	// Before drops jobs whose last event is at this sequence or newer: the
@@ -70,5 +72,6 @@ func (f Filter) match(r *Record) bool {
 	return (f.State == "" || r.State == f.State) &&
 		(f.Class == "" || r.Class == f.Class) &&
 		(f.Since.IsZero() || !r.UpdatedAt.Before(f.Since)) &&
+		(f.Until.IsZero() || !r.UpdatedAt.After(f.Until)) &&
 		(f.Before == 0 || r.Sequence < f.Before)
 }
