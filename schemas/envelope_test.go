@@ -1,6 +1,8 @@
 package schemas
 
 import (
+	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -44,10 +46,20 @@ func TestEndings(t *testing.T) {
 	e.Facts.Findings = []Finding{{Rule: "python.eval", Severity: SeverityWarning, Line: 1, Column: 1, Message: "m"}}
 	e.Spilled = map[string]BlobRef{"run": {}}
 	e.Steering = &Steering{ReplayID: "r"}
-	done := e.Succeed(map[string]any{"n": 3})
+	done := e.Succeed(map[string]any{"n": json.Number("12345678901234567890")})
 	m := done.Result.Metadata
 	if done.State != StateCompleted || done.Result.Status != ResultSuccess || done.Result.Error != nil || done.Result.Code != e.Code.Source || m.CodeHash != "cg1:00" || m.Attempts != 1 || m.Tokens != 245 || len(m.Warnings) != 1 || m.Isolation == nil {
 		t.Errorf("%+v", done.Result)
+	}
+	raw, err := done.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if back, err := DecodeEnvelope(raw); err != nil || fmt.Sprint(back.Result.Data) != "map[n:12345678901234567890]" {
+		t.Errorf("the result's number did not survive: %v (%v)", back.Result, err)
+	}
+	if _, err := DecodeEnvelope([]byte(strings.Replace(string(raw), `"result":{`, `"result":{"more":1,`, 1))); err == nil {
+		t.Error("a result with an unknown field is taken")
 	}
 	failed := e.Fail(Errorf(ClassTestsFailed, "no"))
 	if failed.State != StateFailed || failed.Result.Status != ResultError || failed.Result.Error != failed.Error || failed.Result.Code != e.Code.Source {

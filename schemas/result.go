@@ -1,6 +1,13 @@
 package schemas
 
-import "time"
+import (
+	"bytes"
+	"encoding/json"
+	"time"
+
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
 
 // ResultStatus is how a job ended.
 type ResultStatus string
@@ -19,6 +26,31 @@ type Result struct {
 	Files    []File       `json:"files,omitempty"` // of the workspace; content where it is small
 	Metadata Metadata     `json:"metadata"`
 	Error    *Error       `json:"error"` // null on success
+}
+
+// UnmarshalJSONFrom keeps the numbers of Data as they were printed, as
+// json.Number: a program's 12345678901234567890 must not become 1.2e19 on its
+// way through the log. DecodeStrict and DecodeEnvelope read this way,
+// encoding/json does not.
+func (r *Result) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	var read struct {
+		Status   ResultStatus    `json:"status"`
+		Data     json.RawMessage `json:"data"`
+		Code     string          `json:"code"`
+		Files    []File          `json:"files"`
+		Metadata Metadata        `json:"metadata"`
+		Error    *Error          `json:"error"`
+	}
+	if err := jsonv2.UnmarshalDecode(dec, &read); err != nil {
+		return err
+	}
+	*r = Result{Status: read.Status, Code: read.Code, Files: read.Files, Metadata: read.Metadata, Error: read.Error}
+	if len(read.Data) == 0 {
+		return nil
+	}
+	numbers := json.NewDecoder(bytes.NewReader(read.Data))
+	numbers.UseNumber()
+	return numbers.Decode(&r.Data)
 }
 
 // Metadata says how a result came about.
