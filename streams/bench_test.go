@@ -107,7 +107,7 @@ func rawRelay(b *testing.B, f *fixture) (stop func()) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		cc, err := c.Consume(func(m jetstream.Msg) { relays.Go(func() { relay(b, f, m) }) }, jetstream.PullMaxMessages(256))
+		cc, err := c.Consume(func(m jetstream.Msg) { relays.Go(func() { relayOne(b, f, m) }) }, jetstream.PullMaxMessages(256))
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -122,7 +122,7 @@ func rawRelay(b *testing.B, f *fixture) (stop func()) {
 	}
 }
 
-func relay(b *testing.B, f *fixture, m jetstream.Msg) {
+func relayOne(b *testing.B, f *fixture, m jetstream.Msg) {
 	state, lane, tenant, job, err := streams.ParseJobSubject(m.Subject())
 	if err != nil {
 		b.Error(err)

@@ -9,6 +9,7 @@ import (
 
 	"callgate.dev/schemas"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 )
 
@@ -92,7 +93,8 @@ func (j *Journal) Record(ctx context.Context, result schemas.CallResult) error {
 	if err != nil {
 		return fmt.Errorf("record call %s: %w", result.CallID, err)
 	}
-	if _, err := j.Log.js.Publish(ctx, CallSubject(d.tenant, d.job, result.CallID), data); err != nil {
+	msg := &nats.Msg{Subject: CallSubject(d.tenant, d.job, result.CallID), Data: data}
+	if _, err := j.Log.publishOnce(ctx, msg); err != nil {
 		return fmt.Errorf("record call %s: %w", result.CallID, err)
 	}
 	return nil
@@ -116,6 +118,8 @@ func outcomeUnknown(callID string) schemas.CallResult {
 
 // callResult returns the recorded result of a call, nil when there is none.
 func (l *Log) callResult(ctx context.Context, tenant, job, callID string) (*schemas.CallResult, error) {
+	ctx, cancel := context.WithTimeout(ctx, l.RequestTimeout)
+	defer cancel()
 	s, err := l.js.Stream(ctx, StreamCalls)
 	if err != nil {
 		return nil, fmt.Errorf("open stream %s: %w", StreamCalls, err)

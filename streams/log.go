@@ -20,9 +20,10 @@ type LogConfig struct {
 	Now func() time.Time
 	// MaxBytes bounds an event's body. Default schemas.MaxEnvelopeBytes.
 	MaxBytes int
-	// PublishTimeout is how long one try of an append waits for the server's
-	// answer before it asks what became of it. Default 5 s.
-	PublishTimeout time.Duration
+	// RequestTimeout is how long one request waits for its answer, which is
+	// lost when the connection is: an append then asks what became of it.
+	// Default 5 s.
+	RequestTimeout time.Duration
 }
 
 // Validate returns every fault of c.
@@ -34,8 +35,8 @@ func (c LogConfig) Validate() error {
 	if c.Now == nil {
 		errs = append(errs, errors.New("now: required"))
 	}
-	if c.MaxBytes < 0 || c.PublishTimeout < 0 {
-		errs = append(errs, errors.New("max bytes and publish timeout: must not be negative"))
+	if c.MaxBytes < 0 || c.RequestTimeout < 0 {
+		errs = append(errs, errors.New("max bytes and request timeout: must not be negative"))
 	}
 	return errors.Join(errs...)
 }
@@ -55,7 +56,7 @@ func NewLog(js jetstream.JetStream, c LogConfig) (*Log, error) {
 		return nil, fmt.Errorf("log: %w", err)
 	}
 	def(&c.MaxBytes, schemas.MaxEnvelopeBytes)
-	def(&c.PublishTimeout, 5*time.Second)
+	def(&c.RequestTimeout, 5*time.Second)
 	return &Log{js: js, LogConfig: c}, nil
 }
 
@@ -104,6 +105,8 @@ func (l *Log) Read(ctx context.Context, seq uint64) (schemas.Envelope, error) {
 }
 
 func (l *Log) lastRaw(ctx context.Context, tenant, job string) (*jetstream.RawStreamMsg, error) {
+	ctx, cancel := context.WithTimeout(ctx, l.RequestTimeout)
+	defer cancel()
 	s, err := l.handle(ctx)
 	if err != nil {
 		return nil, err
@@ -119,6 +122,8 @@ func (l *Log) lastRaw(ctx context.Context, tenant, job string) (*jetstream.RawSt
 }
 
 func (l *Log) raw(ctx context.Context, seq uint64) (*jetstream.RawStreamMsg, error) {
+	ctx, cancel := context.WithTimeout(ctx, l.RequestTimeout)
+	defer cancel()
 	s, err := l.handle(ctx)
 	if err != nil {
 		return nil, err

@@ -80,7 +80,7 @@ func (l *Log) publish(ctx context.Context, msg *nats.Msg, tenant, job string, la
 		}
 		var api *jetstream.APIError
 		refused := errors.As(err, &api)
-		if refused && !wrongLast(api) {
+		if refused && !wrongLast(api) || errors.Is(err, nats.ErrConnectionClosed) {
 			return 0, err
 		}
 		// Either refused by the fence, or without an answer: then it may have
@@ -106,7 +106,7 @@ func (l *Log) publish(ctx context.Context, msg *nats.Msg, tenant, job string, la
 }
 
 func (l *Log) publishOnce(ctx context.Context, msg *nats.Msg) (uint64, error) {
-	ctx, cancel := context.WithTimeout(ctx, l.PublishTimeout)
+	ctx, cancel := context.WithTimeout(ctx, l.RequestTimeout)
 	defer cancel()
 	ack, err := l.js.PublishMsg(ctx, msg)
 	if err != nil {

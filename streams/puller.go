@@ -3,6 +3,7 @@ package streams
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -23,11 +24,14 @@ type puller struct {
 	slots    int
 	wait     time.Duration
 	logger   *slog.Logger
+
+	err error // set by run
 }
 
 // run calls handle for each message, at most slots at once, until ctx ends. It
 // returns when no message can arrive any more; the handlers still running are
-// the caller's to wait for.
+// the caller's to wait for. When the connection was closed for good it returns
+// before ctx ends, and err says so.
 func (p *puller) run(ctx context.Context, handle func(jetstream.Msg)) *sync.WaitGroup {
 	free := make(chan struct{}, p.slots)
 	for range p.slots {
@@ -63,7 +67,11 @@ func (p *puller) run(ctx context.Context, handle func(jetstream.Msg)) *sync.Wait
 		for range n {
 			free <- struct{}{}
 		}
-		if err != nil && ctx.Err() == nil {
+		if errors.Is(err, nats.ErrConnectionClosed) && ctx.Err() == nil {
+			p.err = fmt.Errorf("pull: %w", err)
+			return handlers
+		}
+		if err != nil {
 			p.trouble(ctx, err)
 		}
 	}

@@ -22,7 +22,7 @@ type alarm struct {
 // setTimer schedules the end of a wait. A job has one timer: setting it again
 // replaces it. The time is written here because the client library would cut it
 // to whole seconds.
-func setTimer(ctx context.Context, js jetstream.JetStream, waiting schemas.Envelope) error {
+func (l *Log) setTimer(ctx context.Context, waiting schemas.Envelope) error {
 	if waiting.Wait == nil {
 		return fmt.Errorf("set timer of job %s: event %d does not wait", waiting.JobID, waiting.Sequence)
 	}
@@ -30,7 +30,7 @@ func setTimer(ctx context.Context, js jetstream.JetStream, waiting schemas.Envel
 	if err != nil {
 		return fmt.Errorf("set timer of job %s: %w", waiting.JobID, err)
 	}
-	_, err = js.PublishMsg(ctx, &nats.Msg{
+	_, err = l.publishOnce(ctx, &nats.Msg{
 		Subject: TimerSubject(waiting.Tenant, waiting.JobID),
 		Header: nats.Header{
 			jetstream.ScheduleHeader:       {"@at " + waiting.Wait.Until.UTC().Format(time.RFC3339Nano)},
@@ -85,6 +85,9 @@ func (k *Waker) Run(ctx context.Context) error {
 	base := context.WithoutCancel(ctx)
 	p := puller{consumer: consumer, slots: k.Slots, wait: k.PullWait, logger: k.Logger}
 	p.run(ctx, func(m jetstream.Msg) { k.fired(base, m) }).Wait()
+	if p.err != nil {
+		return fmt.Errorf("waker: %w", p.err)
+	}
 	return nil
 }
 

@@ -80,5 +80,5 @@ func (k *Waker) rearm(ctx context.Context, seq uint64) (bool, error) {
 	if err != nil || last.Sequence > seq {
 		return false, err
 	}
-	return true, setTimer(ctx, k.Log.js, env)
+	return true, k.Log.setTimer(ctx, env)
 }

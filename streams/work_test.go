@@ -9,6 +9,8 @@ import (
 	"callgate.dev/schemas"
 	"callgate.dev/streams"
 	"callgate.dev/streams/streamstest"
+
+	"github.com/nats-io/nats.go/jetstream"
 )
 
 // worker is a running Worker and what it observes.
@@ -104,3 +106,6 @@ func (f *fixture) settled(state schemas.State) {
 		return a == 0 && p == 0
 	})
 }
+
+// withSubjects asks a stream's info for its subjects.
+func withSubjects(filter string) jetstream.StreamInfoOpt { return jetstream.WithSubjectFilter(filter) }

@@ -135,6 +135,9 @@ func (w *Worker) Run(ctx context.Context) error {
 			return fmt.Errorf("worker %s: shut down with handlers that do not return: %v", w.State, w.jobs())
 		}
 	}
+	if p.err != nil {
+		return fmt.Errorf("worker %s: %w", w.State, p.err)
+	}
 	return nil
 }
 

@@ -35,7 +35,7 @@ func (w *Worker) append(ctx context.Context, d *delivery, as OutcomeName, next s
 	}
 	if next.State == schemas.RecordWaiting {
 		next.Sequence = seq
-		if err := setTimer(ctx, w.Log.js, next); err != nil {
+		if err := w.Log.setTimer(ctx, next); err != nil {
 			w.unsettled(ctx, d, err) // found overtaken when it comes again, which sets the timer
 			return
 		}
@@ -65,7 +65,7 @@ func (w *Worker) stale(ctx context.Context, d *delivery, chain []link) {
 		env, err := w.Log.Read(ctx, newest.seq)
 		var missing *MissingBlobError
 		if err == nil || errors.As(err, &missing) {
-			err = setTimer(ctx, w.Log.js, env)
+			err = w.Log.setTimer(ctx, env)
 		}
 		if err != nil && !errors.Is(err, ErrEventNotFound) {
 			w.unsettled(ctx, d, err)
