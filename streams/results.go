@@ -50,7 +50,8 @@ func NewResults(c ResultsConfig) (*Results, error) {
 	return &Results{c}, nil
 }
 
-// Run publishes until ctx ends and what was begun is published.
+// Run publishes until ctx ends and what was begun is published. It returns an
+// error when the connection was closed for good.
 func (r *Results) Run(ctx context.Context) error {
 	consumer, err := r.Log.js.Consumer(ctx, StreamLog, ConsumerResults)
 	if err != nil {
@@ -63,6 +64,9 @@ func (r *Results) Run(ctx context.Context) error {
 		defer cancel()
 		r.handle(ctx, m)
 	}).Wait()
+	if p.err != nil {
+		return fmt.Errorf("results: %w", p.err)
+	}
 	return nil
 }
 

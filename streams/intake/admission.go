@@ -12,6 +12,7 @@ import (
 	"callgate.dev/streams"
 	"callgate.dev/streams/index"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 )
 
@@ -110,14 +111,16 @@ func (a *Admission) setStopped(why string) {
 }
 
 // Run admits until ctx ends, then gives back what it holds and waits for what
-// is being decided. It returns nil then, and an error only where it could not
-// begin.
+// is being decided. It returns an error where it could not begin, or when the
+// connection was closed for good.
 func (a *Admission) Run(ctx context.Context) error {
 	if err := a.Index.Ready(ctx); err != nil {
 		return fmt.Errorf("admission: count live jobs: %w", err)
 	}
+	ctx, stopAll := context.WithCancel(ctx)
 	var wait sync.WaitGroup
 	defer wait.Wait()
+	defer stopAll()
 	surveys := make(chan survey)
 	wait.Go(func() { a.survey(ctx, surveys) })
 	freed, stop := a.Index.Freed()
@@ -128,19 +131,27 @@ func (a *Admission) Run(ctx context.Context) error {
 	s := &scheduler{Admission: a, sources: map[string]*source{}, tenants: map[string]*share{}}
 	for {
 		s.dispatch(ctx)
+		var err error
 		select {
 		case <-ctx.Done():
 			s.drain()
 			return nil
 		case found := <-surveys:
 			s.see(ctx, found)
+			err = found.err
 		case x := <-a.arrivals:
 			s.arrive(x)
+			err = x.err
 		case x := <-a.outcomes:
 			s.finish(x)
 		case <-beat.C:
 			s.renew()
 		case <-freed:
+		}
+		if errors.Is(err, nats.ErrConnectionClosed) && ctx.Err() == nil {
+			stopAll()
+			s.drain()
+			return fmt.Errorf("admission: %w", err)
 		}
 	}
 }

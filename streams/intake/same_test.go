@@ -1,11 +1,18 @@
 package intake_test
 
 import (
+	"context"
+	"errors"
+	"log/slog"
 	"sync"
 	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
 
 	"callgate.dev/schemas"
 	"callgate.dev/streams"
+	"callgate.dev/streams/index"
 	"callgate.dev/streams/intake"
 	"callgate.dev/streams/streamstest"
 	"callgate.dev/streams/streamstest/rig"
@@ -97,4 +104,24 @@ func recv(ch <-chan struct{}) <-chan struct{} {
 	out := make(chan struct{}, 1)
 	go func() { <-ch; out <- struct{}{} }()
 	return out
+}
+
+func TestAClosedConnectionEndsTheAdmission(t *testing.T) {
+	r := rig.New(t)
+	x, err := index.New(r.Ctx, r.JS, index.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := intake.NewAdmission(intake.AdmissionConfig{JS: r.JS, Log: r.Log, Index: x, Admit: admit, Now: r.Clock.Now, Survey: 10 * time.Millisecond, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- a.Run(context.Background()) }()
+	publish(r, streams.SubmitSubject("acme", schemas.LaneInteractive), body(map[string]any{"prompt": "x", "id": "a"}))
+	admitted(r, "acme", "a")
+	r.NC.Close()
+	if err := streamstest.Receive(t, "the admission's end", done); !errors.Is(err, nats.ErrConnectionClosed) {
+		t.Fatalf("ended with %v", err)
+	}
 }
