@@ -64,7 +64,10 @@ type Door struct {
 	DoorConfig
 	service micro.Service
 	slots   chan struct{}
-	work    sync.WaitGroup
+
+	mu     sync.Mutex
+	closed bool
+	work   sync.WaitGroup
 }
 
 // NewDoor opens the door. Several doors share the requests.
@@ -93,26 +96,45 @@ func NewDoor(c DoorConfig) (*Door, error) {
 // Close takes no more requests and waits for those in work.
 func (d *Door) Close() error {
 	err := d.service.Stop()
+	d.mu.Lock()
+	d.closed = true
+	d.mu.Unlock()
 	d.work.Wait()
 	return err
 }
 
 // take gives each request a goroutine: the service calls back one at a time,
-// and a request waits for the submit stream to flush.
+// and a request waits for the submit stream to flush. What the service still
+// hands out after Close is answered from the service's own goroutine.
 func (d *Door) take(req micro.Request) {
+	d.mu.Lock()
+	closed := d.closed
+	if !closed {
+		d.work.Add(1)
+	}
+	d.mu.Unlock()
+	if closed {
+		d.answer(req)
+		return
+	}
 	d.slots <- struct{}{}
-	d.work.Go(func() {
+	go func() {
+		defer d.work.Done()
 		defer func() { <-d.slots }()
-		ctx, cancel := context.WithTimeout(context.Background(), d.Timeout)
-		defer cancel()
-		tenant := strings.TrimPrefix(req.Subject(), streams.APISubmitSubject(""))
-		accepted, err := d.submit(ctx, tenant, req)
-		if err == nil {
-			_ = req.RespondJSON(accepted) // whoever asked is gone
-			return
-		}
-		d.refuse(ctx, tenant, req, err)
-	})
+		d.answer(req)
+	}()
+}
+
+func (d *Door) answer(req micro.Request) {
+	ctx, cancel := context.WithTimeout(context.Background(), d.Timeout)
+	defer cancel()
+	tenant := strings.TrimPrefix(req.Subject(), streams.APISubmitSubject(""))
+	accepted, err := d.submit(ctx, tenant, req)
+	if err == nil {
+		_ = req.RespondJSON(accepted) // whoever asked is gone
+		return
+	}
+	d.refuse(ctx, tenant, req, err)
 }
 
 func (d *Door) submit(ctx context.Context, tenant string, req micro.Request) (schemas.Accepted, error) {
