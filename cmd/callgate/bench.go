@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -50,13 +51,16 @@ func (a *app) benchOf(name, short string, run func(context.Context, bench.Config
 			c.Progress = func(what string) { fmt.Fprintln(a.err, "callgate: bench:", what) }
 			report, err := run(cmd.Context(), c)
 			if err != nil {
-				return fmt.Errorf("bench %s: %w", name, err)
+				err = fmt.Errorf("bench %s: %w", name, err)
 			}
-			if a.json {
-				return a.printJSON(report)
+			switch { // what was measured before a failure is not thrown away
+			case report == nil:
+			case a.json:
+				err = errors.Join(err, a.printJSON(report))
+			default:
+				a.tellBench(report)
 			}
-			a.tellBench(report)
-			return nil
+			return err
 		},
 	}
 	f := cmd.Flags()

@@ -37,7 +37,7 @@ type pipelineFlags struct {
 	maxLive      int
 	allowMissing []string
 	libraries    []string
-	remember     time.Duration
+	keep         time.Duration
 	maxAge       time.Duration
 }
 
@@ -52,8 +52,8 @@ func (p *pipelineFlags) flags(cmd *cobra.Command) {
 	f.IntVar(&p.maxLive, "max-live", 512, "jobs of a tenant that may be under way; the others wait in the submit stream")
 	f.StringSliceVar(&p.allowMissing, "allow-missing", nil, "isolation that this machine may lack, by name: "+strings.Join(sandbox.Capabilities, ", "))
 	f.StringSliceVar(&p.libraries, "library", nil, "further host directories that programs may read, as packages to import")
-	f.DurationVar(&p.remember, "keep-jobs", 30*24*time.Hour, "how long a finished job's history is kept")
-	f.DurationVar(&p.maxAge, "max-age", 7*24*time.Hour, "how long a job may rest in one state before it fails with deadline_exceeded")
+	f.DurationVar(&p.keep, "keep-jobs", 30*24*time.Hour, "how long a finished job's history is kept")
+	f.DurationVar(&p.maxAge, "max-age", 0, "how long a job may rest in any one state before it fails with deadline_exceeded (default: by state, a day where a worker is awaited, a week where a person is)")
 }
 
 // pipeline is the roles of one process, made but not yet running.

@@ -38,20 +38,20 @@ func (p *pipeline) planner(ctx context.Context) error {
 	if err := p.worker(schemas.StatePlanning, rolePlanner, h); err != nil {
 		return err
 	}
-	if err := p.housekeeping(); err != nil {
-		return err
-	}
-	return p.intake(ctx)
-}
-
-// intake opens the doors.
-func (p *pipeline) intake(ctx context.Context) error {
-	log := p.app.log.With("worker", "admission")
-	x, err := index.New(ctx, p.c.js, index.Config{Logger: log})
+	x, err := index.New(ctx, p.c.js, index.Config{Logger: p.app.log.With("worker", "index")})
 	if err != nil {
 		return err
 	}
 	p.onClose(func() error { x.Close(); return nil })
+	if err := p.housekeeping(x); err != nil {
+		return err
+	}
+	return p.intake(x)
+}
+
+// intake opens the doors.
+func (p *pipeline) intake(x *index.Index) error {
+	log := p.app.log.With("worker", "admission")
 	list, err := x.Serve(p.c.nc, version)
 	if err != nil {
 		return err

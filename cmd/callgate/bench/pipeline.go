@@ -17,7 +17,8 @@ const (
 )
 
 // Pipeline measures what the pipeline adds to the log, with workers that do
-// nothing, and what it adds to model and sandbox, with `callgate up`.
+// nothing, and what it adds to model and sandbox, with `callgate up`. With an
+// error it returns what was measured before it.
 func Pipeline(ctx context.Context, c Config) (*Report, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -29,7 +30,7 @@ func Pipeline(ctx context.Context, c Config) (*Report, error) {
 	report := newReport("pipeline", c, host(c))
 	for _, sync := range c.Syncs {
 		if err := hopsWith(ctx, c, sync, report); err != nil {
-			return nil, err
+			return report, err
 		}
 	}
 	return report, upWith(ctx, c, report)
