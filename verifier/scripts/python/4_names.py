@@ -60,12 +60,14 @@ def literal(node):
     return "".join(parts)
 
 
+# What globals() and its like return: their members are the program's names.
+NAMESPACE = "<globals>.__dict__"
+
+
 def member(base, name):
-    if base in ("builtins", "__builtins__"):
-        return name
     if base.endswith(".__dict__"):
         base = base[:-len(".__dict__")]
-    if base == "sys.modules":
+    if base in ("builtins", "__builtins__", "<globals>", "sys.modules"):
         return name
     return base + "." + name
 
@@ -110,5 +112,5 @@ def resolve_call(node, scope, depth):
     if "vars" in names and len(args) == 1:
         return frozenset(b + ".__dict__" for b in resolve(args[0], scope, depth + 1))
     if names & {"globals", "locals", "vars"} and not args:
-        return frozenset(["__builtins__.__dict__"])
+        return frozenset([NAMESPACE])
     return UNKNOWN

@@ -45,7 +45,8 @@ class Named:
                 names = resolve(target, scope)
             into = calls if kind == "call" else uses
             for name in names:
-                into.setdefault((name, False), node)
+                if not name.startswith("<"):
+                    into.setdefault((name, False), node)
             if kind == "use" and isinstance(target, _ast.Attribute) and not names and target.attr.startswith("__"):
                 uses.setdefault(("?." + target.attr, False), node)
             if kind == "use" and isinstance(target, _ast.Call):
