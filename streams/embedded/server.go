@@ -118,6 +118,10 @@ func (s *Server) ClientURL() string { return s.nats.ClientURL() }
 // server alone always does.
 func (s *Server) Leader() bool { return !s.nats.JetStreamIsClustered() || s.nats.JetStreamIsLeader() }
 
+// Peers counts the nodes that the leader of the metadata group takes for able
+// to hold replicas, itself included. Only the leader knows: elsewhere it is 0.
+func (s *Server) Peers() int { return len(s.nats.JetStreamClusterPeers()) }
+
 // LeadsStream reports whether this node leads a stream of the default account.
 func (s *Server) LeadsStream(name string) bool {
 	return s.nats.JetStreamIsStreamLeader(server.DEFAULT_GLOBAL_ACCOUNT, name)

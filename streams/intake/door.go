@@ -131,10 +131,23 @@ func (d *Door) answer(req micro.Request) {
 	tenant := strings.TrimPrefix(req.Subject(), streams.APISubmitSubject(""))
 	accepted, err := d.submit(ctx, tenant, req)
 	if err == nil {
-		_ = req.RespondJSON(accepted) // whoever asked is gone
+		d.reply(req, nil, accepted)
 		return
 	}
 	d.refuse(ctx, tenant, req, err)
+}
+
+// reply answers as the service's own Respond and Error would. They write to the
+// request, which the service reads when its callback returns, and that is before
+// this is called.
+func (d *Door) reply(req micro.Request, header nats.Header, v any) {
+	body, err := json.Marshal(v)
+	if err == nil {
+		err = d.JS.Conn().PublishMsg(&nats.Msg{Subject: req.Reply(), Header: header, Data: body})
+	}
+	if err != nil {
+		d.Logger.Warn("door: a request was not answered", "subject", req.Subject(), "error", err)
+	}
 }
 
 func (d *Door) submit(ctx context.Context, tenant string, req micro.Request) (schemas.Accepted, error) {
@@ -203,8 +216,7 @@ func (d *Door) refuse(ctx context.Context, tenant string, req micro.Request, err
 	if err := reject(ctx, d.JS, tenant, schemas.Rejection{At: d.Now().UTC(), Error: p}, req.Data()); err != nil {
 		d.Logger.Warn("door: a refusal was answered but not kept", "tenant", tenant, "error", err)
 	}
-	body, _ := json.Marshal(map[string]any{"error": p}) // two strings
-	_ = req.Error(string(p.Class), headerLine(p.Message), body)
+	d.reply(req, nats.Header{micro.ErrorCodeHeader: {string(p.Class)}, micro.ErrorHeader: {headerLine(p.Message)}}, map[string]any{"error": p})
 }
 
 // headerLine fits a message into a header: no line breaks, not too long.

@@ -44,24 +44,27 @@ func Cluster(t testing.TB, n int) *Nodes {
 	return c
 }
 
-// WaitReady waits until the running nodes have a leader and all of them are
-// current with it.
+// WaitReady waits until the running nodes have a leader, all of them are
+// current with it, and it knows that they are there: it hears of a node's
+// return later than of the route to it, and places no replica until then.
 func (c *Nodes) WaitReady() {
 	c.t.Helper()
 	Eventually(c.t, "a metadata leader and current nodes", func() bool {
-		leaders := 0
+		leaders, running, peers := 0, 0, 0
 		for _, n := range c.nodes {
 			if !n.srv.Running() {
 				continue
 			}
+			running++
 			if n.srv.Leader() {
 				leaders++
+				peers = n.srv.Peers()
 			}
 			if !n.srv.Current() {
 				return false
 			}
 		}
-		return leaders == 1
+		return leaders == 1 && peers == running
 	})
 }
 
