@@ -16,6 +16,9 @@ import (
 // tryV2 prepares dir/home in the unified hierarchy: every controller has to be
 // there, and has to be handed down to the groups below.
 func (c *cgroups) tryV2(dir, home string) bool {
+	if filepath.Base(dir) == asideName {
+		dir = filepath.Dir(dir) // this process stepped aside before, or its parent did
+	}
 	b, err := os.ReadFile(filepath.Join(dir, "cgroup.controllers"))
 	if err != nil {
 		return false
@@ -54,6 +57,9 @@ func (c *cgroups) tryV2(dir, home string) bool {
 	return true
 }
 
+// asideName is the leaf that a supervisor moves into, see stepAside.
+const asideName = "callgate-supervisor"
+
 func delegate(dir string) error {
 	return writeFile(filepath.Join(dir, "cgroup.subtree_control"), "+"+strings.Join(controllers, " +"))
 }
@@ -69,7 +75,7 @@ func stepAside(dir string) error {
 	if strings.TrimSpace(string(b)) != strconv.Itoa(os.Getpid()) {
 		return fmt.Errorf("cgroup %s holds other processes, so it cannot hand controllers down; start the worker in a group of its own (systemd: Delegate=yes) or set cgroup_parent", dir)
 	}
-	leaf := filepath.Join(dir, "callgate-supervisor")
+	leaf := filepath.Join(dir, asideName)
 	if err := os.Mkdir(leaf, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
 		return fmt.Errorf("make a cgroup for the worker: %w", err)
 	}

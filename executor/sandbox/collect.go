@@ -25,7 +25,7 @@ type Skipped struct {
 
 // Snapshot is what the workspace holds, sorted by path.
 type Snapshot struct {
-	Digest    string         `json:"digest"` // "sha256:…" over paths, modes and contents
+	Digest    string         `json:"digest"` // "sha256:…" over modes, sizes, contents and paths; a line each
 	SizeBytes int64          `json:"size_bytes"`
 	Files     []schemas.File `json:"files"`
 	Skipped   []Skipped      `json:"skipped,omitempty"`
@@ -63,8 +63,9 @@ func (w *Workspace) snapshot(keep bool) (Snapshot, error) {
 	}
 	slices.SortFunc(c.out.Files, func(a, b schemas.File) int { return strings.Compare(a.Path, b.Path) })
 	h := sha256.New()
+	fmt.Fprintln(h, "callgate-workspace-1")
 	for _, f := range c.out.Files {
-		_, _ = io.WriteString(h, f.Path+"\x00"+strconv.FormatUint(uint64(f.Mode), 8)+"\x00"+strconv.FormatInt(f.SizeBytes, 10)+"\x00"+f.SHA256+"\n")
+		fmt.Fprintf(h, "%04o %d %s %s\n", f.Mode|0o600, f.SizeBytes, f.SHA256, f.Path)
 		c.out.SizeBytes += f.SizeBytes
 	}
 	c.out.Digest = "sha256:" + hex.EncodeToString(h.Sum(nil))
@@ -201,5 +202,13 @@ func changed(before, after Snapshot) []schemas.Changed {
 		out = append(out, schemas.Changed{Path: p, Size: -1})
 	}
 	slices.SortFunc(out, func(a, b schemas.Changed) int { return strings.Compare(a.Path, b.Path) })
+	return out
+}
+
+func withoutData(files []schemas.File) []schemas.File {
+	out := slices.Clone(files)
+	for i := range out {
+		out[i].Data = nil
+	}
 	return out
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
 // Config says what a Sandbox may use. The zero value is right on a machine
@@ -17,7 +18,8 @@ type Config struct {
 	Node   string
 
 	// Libraries are further host paths that programs may read, as packages
-	// that they may import. They keep their path.
+	// that they may import: they keep their path and are put into PYTHONPATH
+	// and NODE_PATH.
 	Libraries []string
 
 	// Prepared is how many workspaces are kept ready, so that a run does not
@@ -73,6 +75,13 @@ func (c Config) Validate() error {
 	for _, l := range c.Libraries {
 		if !filepath.IsAbs(l) || filepath.Clean(l) != l || l == "/" {
 			errs = append(errs, fmt.Errorf("config.libraries has %q, expected a clean absolute path below /", l))
+		}
+	}
+	for _, p := range append([]string{c.Python, c.Node}, c.Libraries...) {
+		for _, own := range []string{"/tmp", "/proc", "/dev", workspaceDir} {
+			if p == own || strings.HasPrefix(p, own+"/") {
+				errs = append(errs, fmt.Errorf("config names %q, which a run's own %s would hide; put it elsewhere", p, own))
+			}
 		}
 	}
 	for _, m := range c.AllowMissing {

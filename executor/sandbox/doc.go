@@ -74,19 +74,19 @@
 //	run.namespaces    mount, ipc, uts
 //	run.proc          /proc with subset=pid: nothing but processes
 //	run.tmp           /tmp; /dev/shm is a link into it
-//	run.enter_user    the slot's user namespace: no right over any of the above
-//	run.gid, run.uid  the one mapped identity
 //	run.undumpable    PID 1 cannot be read or traced by what it starts
 //	run.start         PID 2, on v2 directly into its cgroup
 //	  user.cgroup         v1: writes 0 into tasks files that the supervisor opened
-//	  user.session        no controlling terminal
-//	  user.rlimit         files, cores, locked memory, …
+//	  user.identity       the slot's user namespace and its one identity: from here
+//	                      on there is no right over any namespace above
+//	  user.cgroup_namespace, user.session (no controlling terminal)
+//	  user.rlimit         files, processes, cores, locked memory, …
 //	  user.bounding_set, user.ambient, user.capabilities, user.no_new_privs
 //	  user.landlock       paths once more, TCP, signals
 //	  user.seccomp        policy/syscalls.txt, with a listener that stays in PID 1
 //	  user.descriptors    a table of its own with 0, 1 and 2
 //	  user.exec
-//	run.drop          PID 1 gives up its own capabilities
+//	run.drop          PID 1 takes the same identity and gives up its capabilities
 //
 // PID 1 then reaps, answers denied calls (EPERM, or ENOSYS for numbers that it
 // does not know) and remembers which they were. When PID 2 ends, or when the
@@ -100,4 +100,6 @@
 // import what the host's interpreter has, listed by [Sandbox.Interpreters]. Of a
 // workspace only regular files are collected; links, FIFOs, empty directories
 // and names that are not printable UTF-8 are listed as skipped or left out.
+// /proc shows processes alone, so Node's os.cpus() is empty there;
+// os.availableParallelism() works.
 package sandbox

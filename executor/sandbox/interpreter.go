@@ -109,7 +109,7 @@ func (in *Interpreter) argv(program string, args []string) []string {
 }
 
 // environment is the whole of what a program finds in its environment.
-func environment(deterministic bool, extra map[string]string) []string {
+func (s *Sandbox) environment(spec Spec) []string {
 	env := map[string]string{
 		"PATH":                    "/usr/bin:/bin",
 		"HOME":                    workspaceDir,
@@ -131,10 +131,13 @@ func environment(deterministic bool, extra map[string]string) []string {
 		"OPENBLAS_NUM_THREADS":    "1",
 		"OMP_NUM_THREADS":         "1",
 	}
-	if deterministic {
+	if libraries := strings.Join(s.config.Libraries, ":"); libraries != "" {
+		env["PYTHONPATH"], env["NODE_PATH"] = libraries, libraries
+	}
+	if spec.Deterministic {
 		env["PYTHONHASHSEED"] = "0"
 	}
-	for k, v := range extra {
+	for k, v := range spec.Env {
 		env[k] = v
 	}
 	out := make([]string, 0, len(env))

@@ -103,7 +103,9 @@ func (l Limits) rlimits(r *request) {
 	// Counted by user namespace and identity, so within one run. Above the
 	// group's limit, whose refusals are counted and lead to a verdict.
 	r.rlimit(unix.RLIMIT_NPROC, uint64(l.Pids)+8)
-	r.rlimit(unix.RLIMIT_CORE, 0)
+	// With 0 the kernel would still pipe a core to the host's handler; 1 stops
+	// that too, see core(5). The filter keeps programs from changing it.
+	r.rlimit(unix.RLIMIT_CORE, 1)
 	r.rlimit(unix.RLIMIT_MEMLOCK, 64<<10)
 	r.rlimit(unix.RLIMIT_MSGQUEUE, 0)
 	r.rlimit(unix.RLIMIT_SIGPENDING, 1024)

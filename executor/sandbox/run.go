@@ -52,10 +52,14 @@ func (s *Sandbox) run(ctx context.Context, spec Spec, res *Result) (err error) {
 	limits := spec.Limits.orDefault(s.config.Limits)
 	limits.DiskBytes, limits.DiskFiles = w.limits.DiskBytes, w.limits.DiskFiles
 	res.Isolation = s.isolation(limits)
-	before, err := w.snapshot(false)
-	if err != nil {
-		return err
+	if w.last == nil {
+		now, err := w.snapshot(false)
+		if err != nil {
+			return err
+		}
+		w.last = &now
 	}
+	before := *w.last
 	argv := append([]string{in.Path}, spec.Args...)
 	program := ""
 	if len(spec.Code) > 0 {
@@ -66,7 +70,7 @@ func (s *Sandbox) run(ctx context.Context, spec Spec, res *Result) (err error) {
 		argv = in.argv(program, spec.Args)
 	}
 	x := &execution{sandbox: s, slot: w.slot, limits: limits}
-	f, err := x.do(ctx, argv, environment(spec.Deterministic, spec.Env), spec.Stdin, res)
+	f, err := x.do(ctx, argv, s.environment(spec), spec.Stdin, res)
 	if err != nil {
 		return unavailable(err)
 	}
@@ -76,6 +80,7 @@ func (s *Sandbox) run(ctx context.Context, spec Spec, res *Result) (err error) {
 
 // finish collects what the run left and takes its program away again.
 func (w *Workspace) finish(spec Spec, program string, before Snapshot, res *Result) error {
+	w.last = nil
 	if program != "" {
 		if err := w.removeProgram(program, spec.Code); err != nil {
 			return err
@@ -91,6 +96,8 @@ func (w *Workspace) finish(spec Spec, program string, before Snapshot, res *Resu
 	if spec.KeepFiles {
 		res.Files = after.Files
 	}
+	after.Files = withoutData(after.Files)
+	w.last = &after
 	return nil
 }
 
@@ -296,6 +303,9 @@ func (x *execution) account(rep *reply, start counters, wall time.Duration, stre
 		}
 	}
 	f.wall, f.cpu, f.output = x.wall.Load(), x.cpu.Load(), x.output.Load()
+	if f.ended && f.status.Signaled() && cpu >= time.Duration(x.limits.CPUMS)*time.Millisecond {
+		f.cpu = true // RLIMIT_CPU was faster, or the only clock
+	}
 	f.oomKills, f.pidsHits = end.oomKills-start.oomKills, end.pidsHits-start.pidsHits
 	f.stderr = streams[1].kept
 	f.diskFull = x.slot.full()

@@ -259,7 +259,12 @@ func TestMissingIsRefused(t *testing.T) {
 }
 
 func TestShimIsRefused(t *testing.T) {
-	shim := filepath.Join(t.TempDir(), "python3")
+	dir, err := os.MkdirTemp("/var/tmp", "callgate-test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	shim := filepath.Join(dir, "python3")
 	if err := os.WriteFile(shim, []byte("#!/bin/sh\nexec python3 \"$@\"\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -277,5 +282,23 @@ func TestStepIsNamed(t *testing.T) {
 	var step *StepError
 	if !errors.As(err, &step) || step.Step != "base.open" || step.Errno != unix.ENOENT || step.Detail != "/nonexistent" {
 		t.Errorf("%v", err)
+	}
+}
+
+func TestLibraries(t *testing.T) {
+	dir, err := os.MkdirTemp("/var/tmp", "callgate-test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	if err := errors.Join(os.WriteFile(filepath.Join(dir, "offered.py"), []byte("ANSWER = 42"), 0o644), os.Chmod(dir, 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := New(Config{Libraries: []string{"/tmp/lib"}}); err == nil || !strings.Contains(err.Error(), "hide") {
+		t.Errorf("a library that the run's /tmp hides: %v", err)
+	}
+	s := newSandbox(t, Config{Node: noInterpreter, Libraries: []string{dir}})
+	if r := mustRun(t, s, python("import offered\nprint(offered.ANSWER)\nopen(offered.__file__, 'a')")); r.Stdout != "42\n" || r.OK() || !strings.Contains(r.Detail, "Read-only") && !strings.Contains(r.Detail, "Permission") {
+		t.Errorf("%q %s", r.Stdout, r.Detail)
 	}
 }

@@ -22,6 +22,7 @@ type Workspace struct {
 	limits  Limits
 	mu      sync.Mutex // held during a run and while files move
 	slot    *slot
+	last    *Snapshot // without contents, as long as nothing changed since
 }
 
 // ErrClosed is returned by what is used after Close.
@@ -53,6 +54,7 @@ func (w *Workspace) Put(files ...schemas.File) error {
 }
 
 func (w *Workspace) put(files []schemas.File) error {
+	w.last = nil
 	for i, f := range files {
 		if err := checkPath(f.Path); err != nil {
 			return &schemas.Error{Class: schemas.ClassArgumentsInvalid, Message: fmt.Sprintf("files[%d]: %v", i, err)}

@@ -130,5 +130,7 @@ void notify_once(int listener, struct denials *d);
 
 uint64_t now_ns(void);
 int drop_capabilities(void);
+/* Enters the job's user namespace as its one identity; the name of what failed, or NULL. */
+const char *become_job(void);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * VERB_RUN: PID 1 of a run. It enters the job's namespaces, gives up what made that possible, starts
- * the program as PID 2 and stays as its reaper. User code is never PID 1, because the kernel makes
+ * VERB_RUN: PID 1 of a run. It enters the job's namespaces, starts the program as PID 2, gives up what
+ * made that possible and stays as the program's reaper. User code is never PID 1, because the kernel makes
  * PID 1 ignore signals without a handler, its own SIGKILL and abort() included.
  *
  * When PID 1 ends, the kernel kills everything left in the PID namespace, and the parent's wait does
@@ -62,15 +62,32 @@ static void enter(struct request *r)
 	if (mkdir("/tmp/.shm", 01777) < 0) die("run.shm", NULL);
 	umask(022);
 	if (chdir("/workspace") < 0) die("run.workspace", NULL);
-	/* The namespaces above belong to the user namespace that is left here: what comes after has no
-	 * capability over any of them, whatever it gains inside its own. */
-	if (setns(FD_USER, CLONE_NEWUSER) < 0) die("run.enter_user", NULL);
-	if (setresgid(JOB_ID, JOB_ID, JOB_ID) < 0) die("run.gid", NULL);
-	if (setresuid(JOB_ID, JOB_ID, JOB_ID) < 0) die("run.uid", NULL);
-	/* Same uid as the program, so what protects PID 1 is that it cannot be read or traced. */
+	/* What protects PID 1 from its children is that it cannot be read or traced. */
 	if (prctl(PR_SET_DUMPABLE, 0) < 0) die("run.undumpable", NULL);
-	/* Last, because a change of identity clears it. A parent that is gone already has closed the socket. */
-	if ((r->flags & FLAG_NESTED) && prctl(PR_SET_PDEATHSIG, SIGKILL) < 0) die("run.parent_death", NULL);
+}
+
+/*
+ * Both processes become the job's identity each for itself, after the clone: CLONE_INTO_CGROUP checks
+ * the caller's right to the group, which only the identity that is given up here has. The namespaces
+ * above belong to the user namespace that is left, so what comes after has no capability over any of
+ * them, whatever it gains inside its own.
+ */
+const char *become_job(void)
+{
+	if (setns(FD_USER, CLONE_NEWUSER) < 0) return "enter_user";
+	if (setresgid(JOB_ID, JOB_ID, JOB_ID) < 0) return "gid";
+	if (setresuid(JOB_ID, JOB_ID, JOB_ID) < 0) return "uid";
+	if (prctl(PR_SET_DUMPABLE, 0) < 0) return "undumpable";
+	return NULL;
+}
+
+static void drop(struct request *r)
+{
+	const char *failed = become_job();
+	if (failed) die("run.drop", failed);
+	/* A change of identity clears it. A parent that is gone already has closed the socket. */
+	if ((r->flags & FLAG_NESTED) && prctl(PR_SET_PDEATHSIG, SIGKILL) < 0) die("run.drop", "parent_death");
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || drop_capabilities() < 0) die("run.drop", "capabilities");
 }
 
 static pid_t start(struct request *r, struct shared *s)
@@ -150,7 +167,7 @@ void run(struct request *r)
 		die(s->step, s->detail);
 	}
 	for (int fd = 0; fd < FD_CONTROL; fd++) close(fd);
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || drop_capabilities() < 0) die("run.drop", NULL);
+	drop(r);
 
 	struct denials d = { 0 };
 	struct rusage usage = { 0 };

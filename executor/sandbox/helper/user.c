@@ -1,6 +1,6 @@
 /*
  * PID 2: from a clone of the reaper to the program. The order is the point: the cgroup first, so that
- * everything after is charged to the job; rlimits while raising them is still allowed; capabilities
+ * everything after is charged to the job; then the job's identity; rlimits while raising them is still allowed; capabilities
  * before no_new_privs; Landlock before seccomp, whose filter does not allow it; the descriptors last
  * but one, because the seccomp listener has to stay behind in the reaper's table.
  */
@@ -29,14 +29,10 @@ _Noreturn static void fail(const char *step, const char *detail)
 
 static void join_cgroups(struct request *r, int first)
 {
-	if (!(r->flags & FLAG_CGROUP2)) {
-		/* "0" is the writer itself: moving one's own thread skips the lock that costs
-		 * milliseconds. The kernel checks the opener's rights, which were the supervisor's. */
-		for (uint32_t i = 0; i < r->cgroups; i++)
-			if (write(first + (int)i, "0", 1) != 1) fail("user.cgroup", NULL);
-	}
-	/* Hides the path of the cgroup on the host from /proc/self/cgroup. */
-	if (unshare(CLONE_NEWCGROUP) < 0) fail("user.cgroup_namespace", NULL);
+	if (r->flags & FLAG_CGROUP2) return; /* it was cloned there */
+	/* "0" is the writer itself: moving one's own thread skips the lock that costs milliseconds. */
+	for (uint32_t i = 0; i < r->cgroups; i++)
+		if (write(first + (int)i, "0", 1) != 1) fail("user.cgroup", NULL);
 }
 
 static void limit(struct request *r)
@@ -87,6 +83,10 @@ void become_user(struct request *r, struct shared *s, int cgroup)
 	out = s;
 	errno = 0;
 	join_cgroups(r, cgroup);
+	detail = become_job();
+	if (detail) fail("user.identity", detail);
+	/* Hides the path of the cgroup on the host from /proc/self/cgroup. */
+	if (unshare(CLONE_NEWCGROUP) < 0) fail("user.cgroup_namespace", NULL);
 	if (setsid() < 0) fail("user.session", NULL);
 	limit(r);
 	drop();
