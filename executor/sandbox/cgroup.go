@@ -92,11 +92,13 @@ func own() (map[string]string, error) {
 }
 
 func (m cgroupMount) path(group string) string {
-	rel := strings.TrimPrefix(group, m.root)
-	if m.root != "/" && rel == group { // the group lies outside what is mounted here
-		rel = ""
+	if m.root == "/" {
+		return filepath.Join(m.dir, group)
 	}
-	return filepath.Join(m.dir, rel)
+	if rel, ok := strings.CutPrefix(group, m.root+"/"); ok {
+		return filepath.Join(m.dir, rel)
+	}
+	return m.dir // the root of what is mounted here, or outside of it
 }
 
 // findCgroups prefers v2 where it has every controller, else takes v1.

@@ -1,0 +1,240 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// execution is one run in a slot.
+type execution struct {
+	sandbox *Sandbox
+	slot    *slot
+	limits  Limits
+	child   *child
+	wall    atomic.Bool
+	cpu     atomic.Bool
+	output  atomic.Bool
+	stopped sync.Once
+	asked   atomic.Bool // stop was called
+}
+
+func (x *execution) request(argv, env []string, joins int) *request {
+	s := x.sandbox
+	q := newRequest(verbRun)
+	q.number(tagFlags, s.flags())
+	q.text(tagTmpfs, tmpfsOptions(x.limits.DiskBytes, x.limits.DiskFiles, 0o1777, x.slot.id))
+	q.number(tagCgroups, uint32(joins))
+	q.number(tagDenied, uint32(x.limits.DeniedCalls))
+	for _, a := range argv {
+		q.text(tagArg, a)
+	}
+	for _, e := range env {
+		q.text(tagEnv, e)
+	}
+	x.limits.rlimits(q)
+	s.root.rules(q)
+	if len(s.filter.program) > 0 {
+		q.bytes(tagFilter, s.filter.program)
+	}
+	return q
+}
+
+// stop asks PID 1 to report and end, which ends the run: the kernel kills what
+// else is in the namespace.
+func (x *execution) stop() {
+	x.stopped.Do(func() {
+		x.asked.Store(true)
+		_ = unix.Shutdown(x.child.control, unix.SHUT_WR)
+	})
+}
+
+// grace is how long PID 1 may take to report after stop. It is not slowed by
+// the program: it is in none of its groups.
+const grace = 500 * time.Millisecond
+
+func (x *execution) do(ctx context.Context, argv, env []string, stdin []byte, res *Result) (f facts, err error) {
+	f.limits = x.limits
+	g := x.slot.group
+	if err := g.set(x.limits); err != nil {
+		return f, fmt.Errorf("set the limits of a cgroup: %w", err)
+	}
+	g.resetPeak()
+	start, err := g.counters()
+	if err != nil {
+		return f, err
+	}
+	in, err := input(stdin)
+	if err != nil {
+		return f, err
+	}
+	defer func() { _ = in.Close() }()
+	var streams [2]*stream
+	var drained [2]error
+	var ours [2]*os.File
+	ends := [2]int{-1, -1}
+	for i, name := range []string{"stdout", "stderr"} {
+		r, w, err := x.slot.pipe(name, x.limits.OutputBytes)
+		if err != nil {
+			closeAll(ends[:])
+			return f, fmt.Errorf("make a pipe for %s: %w", name, err)
+		}
+		defer func() { _ = r.Close() }()
+		ours[i], ends[i] = r, w
+		streams[i] = &stream{limit: x.limits.OutputBytes, exceeded: func() { x.output.Store(true); x.end() }}
+	}
+	joins := g.descriptors()
+	extra := append([]int{x.slot.mnt, x.slot.user, x.slot.net, x.sandbox.baseUser}, joins...)
+	began := time.Now()
+	x.child, err = x.sandbox.helper.start(startOptions{
+		stdio: [3]int{int(in.Fd()), ends[0], ends[1]}, extra: extra, pidNS: !x.sandbox.nested, request: x.request(argv, env, len(joins)),
+	})
+	closeAll(ends[:])
+	if err != nil {
+		return f, err
+	}
+	var wg sync.WaitGroup
+	for i := range streams {
+		wg.Go(func() { drained[i] = streams[i].drain(ours[i]) })
+	}
+	rep, err := x.watch(ctx, start, &f)
+	x.child.kill()
+	x.child.wait()
+	wg.Wait()
+	wall := time.Since(began)
+	if err = errors.Join(err, drained[0], drained[1]); err != nil {
+		return f, err
+	}
+	return f, x.account(rep, start, wall, streams, &f, res)
+}
+
+// input is a file and not /dev/null, even when empty: /dev/stdin opens it anew,
+// which Landlock allows for memory files and not for the host's devices.
+func input(data []byte) (*os.File, error) {
+	f, err := memfd("stdin", data, 0)
+	if err != nil {
+		return nil, fmt.Errorf("prepare stdin: %w", err)
+	}
+	return f, nil
+}
+
+// watch waits for PID 1's report and ends the run when a limit is reached.
+func (x *execution) watch(ctx context.Context, start counters, f *facts) (*reply, error) {
+	type answer struct {
+		rep *reply
+		err error
+	}
+	answers := make(chan answer, 1)
+	go func() {
+		rep, fds, err := x.child.receive()
+		closeAll(fds)
+		answers <- answer{rep, err}
+	}()
+	wall := time.NewTimer(time.Duration(x.limits.WallMS) * time.Millisecond)
+	defer wall.Stop()
+	cpu := time.NewTimer(x.cpuLeft(start))
+	defer cpu.Stop()
+	done := ctx.Done()
+	for {
+		select {
+		case a := <-answers:
+			return x.ended(a.rep, a.err)
+		case <-done:
+			f.cancelled = context.Cause(ctx)
+			done = nil
+			x.end()
+		case <-wall.C:
+			x.wall.Store(true)
+			x.end()
+		case <-cpu.C:
+			left := x.cpuLeft(start)
+			if left <= 0 {
+				x.cpu.Store(true)
+				x.end()
+				continue
+			}
+			cpu.Reset(left)
+		}
+	}
+}
+
+// end stops the run, and kills it where PID 1 does not report in time.
+func (x *execution) end() {
+	x.stop()
+	time.AfterFunc(grace, x.child.kill)
+}
+
+// cpuLeft is the least time in which the rest of the budget can be used.
+func (x *execution) cpuLeft(start counters) time.Duration {
+	used, err := x.slot.group.cpu()
+	if err != nil {
+		return grace
+	}
+	left := time.Duration(x.limits.CPUMS)*time.Millisecond - (used - start.cpu)
+	if left <= 0 {
+		return 0
+	}
+	return max(left*100/time.Duration(max(x.limits.CPUPercent, 100)), 5*time.Millisecond)
+}
+
+func (x *execution) ended(rep *reply, err error) (*reply, error) {
+	switch {
+	case err != nil:
+		return nil, err
+	case rep == nil && !x.asked.Load():
+		return nil, errors.New("PID 1 of the run ended without a report")
+	case rep != nil && rep.Kind == replyFailed:
+		return nil, rep.failure()
+	}
+	return rep, nil
+}
+
+func (x *execution) account(rep *reply, start counters, wall time.Duration, streams [2]*stream, f *facts, res *Result) error {
+	end, err := x.slot.group.counters()
+	if err != nil {
+		return err
+	}
+	cpu := end.cpu - start.cpu
+	res.PeakMemoryBytes = end.peak
+	if rep != nil {
+		f.status = unix.WaitStatus(rep.Status)
+		f.ended, f.flooded = rep.Ended == endedItself, rep.Ended == endedDenied
+		wall = time.Duration(rep.WallNS)
+		for _, nr := range rep.deniedCalls() {
+			f.denied = append(f.denied, syscallName(nr))
+		}
+		if x.sandbox.cgroups.version == "" {
+			cpu, res.PeakMemoryBytes = time.Duration(rep.CPUNS), int64(rep.MaxRSS)
+		}
+	}
+	f.wall, f.cpu, f.output = x.wall.Load(), x.cpu.Load(), x.output.Load()
+	if f.ended && f.status.Signaled() && cpu >= time.Duration(x.limits.CPUMS)*time.Millisecond {
+		f.cpu = true // RLIMIT_CPU was faster, or the only clock
+	}
+	f.oomKills, f.pidsHits = end.oomKills-start.oomKills, end.pidsHits-start.pidsHits
+	f.stderr = streams[1].kept
+	f.diskFull = x.slot.full()
+	res.SetStdout(streams[0].kept)
+	res.SetStderr(streams[1].kept)
+	res.StdoutTruncated, res.StderrTruncated = streams[0].truncated, streams[1].truncated
+	res.WallMS, res.CPUMS = milliseconds(wall), milliseconds(cpu)
+	res.Denied = append(res.Denied, f.denied...)
+	return nil
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// full reports whether the workspace has no room left.
+func (s *slot) full() bool {
+	var st unix.Statfs_t
+	if err := unix.Fstatfs(int(s.root.Fd()), &st); err != nil {
+		return false
+	}
+	return st.Bavail == 0 || st.Ffree == 0
+}
