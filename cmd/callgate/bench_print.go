@@ -24,10 +24,10 @@ func (a *app) tellBench(r *bench.Report) {
 	for _, f := range r.Figures {
 		rows = append(rows, []string{
 			f.Name, orDash(f.Sync + f.Language), strconv.Itoa(f.InFlight), pace(f.PaceMS), strconv.Itoa(f.Count),
-			blankZero(f.PerSecond, 0), fixed(f.P50MS, 2), fixed(f.P95MS, 2), f.Means,
+			blankZero(f.PerSecond, 0), fixed(f.P50MS, 2), fixed(f.P95MS, 2), blankZero(f.CPUMS, 2), f.Means,
 		})
 	}
-	a.table([]string{"FIGURE", "WITH", "IN FLIGHT", "PACE", "COUNT", "PER SECOND", "P50 MS", "P95 MS", "WHAT"}, rows)
+	a.table([]string{"FIGURE", "WITH", "IN FLIGHT", "PACE", "COUNT", "PER SECOND", "P50 MS", "P95 MS", "CPU MS", "WHAT"}, rows)
 	fmt.Fprintln(a.out)
 
 	rows = nil

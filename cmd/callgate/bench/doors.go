@@ -23,6 +23,7 @@ import (
 // results stream.
 func (r *rig) doors(inFlight int) *contestant {
 	return &contestant{
+		inside: true,
 		figure: Figure{
 			Name: "pipeline_with_doors", Means: "no-op workers behind submission and admission, until the result is published",
 			Sync: string(r.sync), InFlight: inFlight,

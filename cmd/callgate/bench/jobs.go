@@ -143,7 +143,7 @@ func (b *jobsBench) saturation(ctx context.Context) error {
 	figure := func(name, means string, inFlight int) Figure {
 		return Figure{Name: name, Means: means, Sync: string(b.sync), InFlight: inFlight}
 	}
-	queue := max(32, 8*b.Slots)
+	queue := 4 * b.Slots // a job is in the sandbox for most of its time
 	same := b.new()
 	pairs := []struct {
 		claim, means        string

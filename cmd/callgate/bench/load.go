@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	"golang.org/x/sys/unix"
 )
 
 // bound ends a round: after so many jobs, or when no more may be begun.
@@ -21,6 +22,7 @@ type bound struct {
 type round struct {
 	took  time.Duration
 	times []time.Duration // of each job
+	cpu   time.Duration   // of this process
 }
 
 // load has n clients do one job after the other until b is reached, and waits
@@ -30,7 +32,7 @@ func load(ctx context.Context, n int, b bound, do func(context.Context) error) (
 	var mu sync.Mutex
 	var begun atomic.Int64
 	group, ctx := errgroup.WithContext(ctx)
-	start := time.Now()
+	start, used := time.Now(), processorTime()
 	for range n {
 		group.Go(func() error {
 			var own []time.Duration
@@ -53,13 +55,16 @@ func load(ctx context.Context, n int, b bound, do func(context.Context) error) (
 		})
 	}
 	err := group.Wait()
-	r.took = time.Since(start)
+	r.took, r.cpu = time.Since(start), processorTime()-used
 	return r, err
 }
 
 // contestant is measured against others.
 type contestant struct {
 	figure Figure
+	// inside says that server, workers and clients are all in this process, so
+	// that its processor time is the jobs'.
+	inside bool
 	// start sets up for one round; a nil one has nothing to set up.
 	start  func(context.Context) (stop func() error, err error)
 	do     func(context.Context) error
@@ -82,6 +87,9 @@ func compete(ctx context.Context, c Config, report *Report, contestants ...*cont
 	}
 	for _, x := range contestants {
 		x.figure.fill(x.rounds)
+		if x.inside {
+			x.figure.fillCPU(x.rounds)
+		}
 		report.Figures = append(report.Figures, x.figure)
 	}
 	return nil
@@ -126,6 +134,27 @@ func (f *Figure) fill(rounds []round) {
 	f.Count = len(all)
 	f.PerSecond = median(rates)
 	f.P50MS, f.P95MS = quantile(all, 0.5), quantile(all, 0.95)
+}
+
+// fillCPU adds processor time, which other work on the machine disturbs less
+// than it does the clock.
+func (f *Figure) fillCPU(rounds []round) {
+	var per []float64
+	for _, r := range rounds {
+		if n := len(r.times); n > 0 {
+			per = append(per, float64(r.cpu.Microseconds())/1000/float64(n))
+		}
+	}
+	f.CPUMS = median(per)
+}
+
+// processorTime is what this process has used, user and system.
+func processorTime() time.Duration {
+	var u unix.Rusage
+	if unix.Getrusage(unix.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // quantile is the smallest of times that a share q of them does not exceed, in

@@ -89,6 +89,7 @@ func fence(id string, last uint64) nats.Header {
 // completed is republished.
 func (r *rig) hops(inFlight int, e *events, name, means string, start func(context.Context) (func() error, error)) *contestant {
 	return &contestant{
+		inside: true,
 		figure: Figure{Name: name, Means: means, Sync: string(r.sync), InFlight: inFlight},
 		start: func(ctx context.Context) (func() error, error) {
 			sub, err := r.client.nc.Subscribe(streams.LiveSubject(schemas.StateCompleted, "*", tenant, "*"), func(m *nats.Msg) {

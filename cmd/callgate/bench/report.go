@@ -23,6 +23,9 @@ type Figure struct {
 	PerSecond float64 `json:"per_second,omitempty"`
 	P50MS     float64 `json:"p50_ms"`
 	P95MS     float64 `json:"p95_ms"`
+	// CPUMS is the processor time of a job, server and client included, where
+	// one process does all of it.
+	CPUMS float64 `json:"cpu_ms,omitempty"`
 }
 
 // Claim is what can be said of the figures of this run, with the goal where
