@@ -42,7 +42,7 @@ func (b *batchRun) summary() error {
 		b.jobTable()
 		rows := [][]string{}
 		for _, n := range slices.Sorted(maps.Keys(s.Attempts)) {
-			rows = append(rows, []string{"completed", "after " + n + " answers", strconv.Itoa(s.Attempts[n])})
+			rows = append(rows, []string{"completed", "by answer " + n, strconv.Itoa(s.Attempts[n])})
 		}
 		for _, class := range slices.Sorted(maps.Keys(s.Classes)) {
 			rows = append(rows, []string{"not completed", string(class), strconv.Itoa(s.Classes[class])})

@@ -193,7 +193,9 @@ func (a *app) tellResult(r *schemas.Result) {
 	switch data := r.Data.(type) {
 	case nil:
 	case string:
-		fmt.Fprintln(a.out, indent(printable(data)))
+		if data != "" {
+			fmt.Fprintln(a.out, indent(printable(data)))
+		}
 	default:
 		_ = a.printJSON(data)
 	}
