@@ -48,7 +48,7 @@ func failedRun(run *schemas.RunReport, code *schemas.Code, what string) *rejecti
 		class = *run.Class
 	}
 	stderr := text(run.StderrBytes())
-	r := reject(class, "%s failed: %s", what, cmp.Or(strings.Join(slices.DeleteFunc([]string{errorLine(stderr), run.Detail}, empty), "; "), string(run.Status)))
+	r := reject(class, "%s failed: %s", what, cmp.Or(strings.Join(slices.DeleteFunc([]string{errorText(stderr, code.Language), run.Detail}, empty), "; "), string(run.Status)))
 	var shape []string
 	if line := lastLine(stderr, code.Language); line > 0 && line <= lines(code.Source) {
 		r.Where = fmt.Sprintf("line %d", line)
@@ -66,7 +66,7 @@ func failedTests(run *schemas.RunReport, code *schemas.Code, tests string) *reje
 		class = *run.Class
 	}
 	stderr := text(run.StderrBytes())
-	r := reject(class, "the acceptance tests failed: %s", cmp.Or(strings.Join(slices.DeleteFunc([]string{errorLine(stderr), run.Detail}, empty), "; "), string(run.Status)))
+	r := reject(class, "the acceptance tests failed: %s", cmp.Or(strings.Join(slices.DeleteFunc([]string{errorText(stderr, code.Language), run.Detail}, empty), "; "), string(run.Status)))
 	var shape []string
 	// Program, a line between them, tests: as the executor joins them.
 	first := strings.Count(code.Source, "\n") + 3
