@@ -1,9 +1,7 @@
 package streams
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
@@ -45,13 +43,11 @@ func (e *MissingBlobError) Unwrap() error { return e.Err }
 // where the field is unchanged. What could not be brought back stays in the
 // event's own Spilled.
 func (l *Log) decodeRefs(ctx context.Context, subject string, data []byte, seq uint64) (schemas.Envelope, refs, error) {
-	state, lane, tenant, job, err := ParseJobSubject(subject)
-	if err != nil {
-		return schemas.Envelope{}, nil, &CorruptError{Subject: subject, Sequence: seq, Err: err}
-	}
 	env, err := schemas.DecodeEnvelope(data)
-	if err == nil && (env.State != state || env.Lane != lane || env.Tenant != tenant || env.JobID != job) {
-		err = fmt.Errorf("the body says %s", JobSubject(env.State, env.Lane, env.Tenant, env.JobID))
+	if err == nil {
+		if says := JobSubject(env.State, env.Lane, env.Tenant, env.JobID); says != subject {
+			err = fmt.Errorf("the body says %s", says)
+		}
 	}
 	if err != nil {
 		return schemas.Envelope{}, nil, &CorruptError{Subject: subject, Sequence: seq, Err: err}
@@ -98,9 +94,7 @@ func (l *Log) restoreField(ctx context.Context, env *schemas.Envelope, name stri
 		}
 		return err
 	}
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(target.Addr().Interface()); err != nil {
+	if err := schemas.DecodeStrict(data, target.Addr().Interface()); err != nil {
 		target.SetZero()
 		return &MissingBlobError{Field: name, Ref: ref, Err: err}
 	}

@@ -79,8 +79,12 @@ func (k *Waker) Run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("waker: open consumer: %w", err)
 	}
-	if _, err := k.Recover(ctx); err != nil && ctx.Err() == nil {
-		return fmt.Errorf("waker: %w", err)
+	for {
+		if _, err = k.Recover(ctx); err == nil || ctx.Err() != nil {
+			break
+		}
+		k.Logger.WarnContext(ctx, "timers not recovered, will be tried again", "error", err)
+		_ = pause(ctx, k.PullWait)
 	}
 	base := context.WithoutCancel(ctx)
 	p := puller{consumer: consumer, slots: k.Slots, wait: k.PullWait, logger: k.Logger}

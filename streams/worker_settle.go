@@ -22,7 +22,6 @@ const (
 	OutcomeFailed    OutcomeName = "failed"    // failed: permanent, or out of the job's time
 	OutcomeExhausted OutcomeName = "exhausted" // failed: tried too often
 	OutcomeReplanned OutcomeName = "replanned" // out of time, and the model is told
-	OutcomeEscalated OutcomeName = "escalated" // out of time, and a person is asked
 	OutcomeCorrupt   OutcomeName = "corrupt"   // failed: the event cannot be read
 	OutcomeUnfenced  OutcomeName = "unfenced"  // failed: the event has no fence
 	OutcomeRetried   OutcomeName = "retried"   // delivered again after a short delay
@@ -61,6 +60,8 @@ func (w *Worker) settle(base, ctx context.Context, d *delivery, limit schemas.De
 		w.fail(base, d, OutcomeFailed, errorOf(err))
 	case errors.Is(cause, errOutOfTime):
 		w.outOfTime(base, d, limit)
+	case schemas.ClassOf(err).Policy() == schemas.PolicyFail:
+		w.fail(base, d, OutcomeFailed, errorOf(err)) // no other try is asked for
 	default:
 		w.retry(base, d, err)
 	}
@@ -90,10 +91,6 @@ func (w *Worker) outOfTime(ctx context.Context, d *delivery, limit schemas.Deadl
 		w.retry(ctx, d, e)
 	case schemas.PolicyReplan:
 		w.append(ctx, d, OutcomeReplanned, d.replan(e))
-	case schemas.PolicyHuman:
-		next := d.env.Next(schemas.StateAwaitingHuman)
-		next.Error = e
-		w.append(ctx, d, OutcomeEscalated, next)
 	default:
 		w.fail(ctx, d, OutcomeFailed, e)
 	}

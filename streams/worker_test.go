@@ -104,6 +104,10 @@ func TestOutcomeTable(t *testing.T) {
 			state: schemas.StatePlanning, handler: failing(schemas.Permanent(fmt.Errorf("ask the model: %w", denied))),
 			outcome: streams.OutcomeFailed, to: schemas.StateFailed, class: schemas.ClassModelRefused, says: "ask the model: the model said no",
 		},
+		"an error of a class that is not retried": {
+			state: schemas.StatePlanning, handler: failing(fmt.Errorf("ask: %w", denied)),
+			outcome: streams.OutcomeFailed, to: schemas.StateFailed, class: schemas.ClassModelRefused, says: "ask: the model said no",
+		},
 		"a retry after a long time": {
 			state: schemas.StatePlanning, handler: failing(schemas.RetryAfter(busy, 10*time.Minute)),
 			outcome: streams.OutcomeWaiting, to: schemas.RecordWaiting, class: schemas.ClassModelRateLimited,
