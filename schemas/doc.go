@@ -31,4 +31,12 @@
 // wrong (bad arguments, exit status 1, rejected code) is an event with a
 // [Class]; a Go error means that the worker could not decide, and only two
 // verbs qualify it, [Permanent] and [RetryAfter].
+//
+// # What comes from outside
+//
+// A submission is held to the published JSON Schemas in json/, which a test
+// holds to the structs ([DecodeJob]). Schemas that users and tools bring are
+// compiled and applied at bounded cost ([CompileSchema]). Events on the log are
+// the pipeline's own: they are decoded strictly and fast ([DecodeEnvelope]).
+// Package golden has one event of each state.
 package schemas
