@@ -33,6 +33,9 @@ func TestScripts(t *testing.T) {
 			env.Setenv("PATH", os.Getenv("PATH")+string(os.PathListSeparator)+env.Getenv("PATH"))
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"status": status, "isup": isup, "jsonfield": jsonfield},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"status": status, "isup": isup, "natsserver": natsserver, "until": until, "waitready": waitready, "http": request,
+			"jsonfield": jsonfield, "jsonmatch": jsonmatch, "jsonkeys": jsonkeys, "jsonlen": jsonlen, "jsonenv": jsonenv,
+		},
 	})
 }

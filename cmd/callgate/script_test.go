@@ -3,12 +3,17 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"io"
+	"log/slog"
+	"net/http"
 	"os"
 	"os/exec"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
+	"callgate.dev/streams/embedded"
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
@@ -46,40 +51,65 @@ func isup(ts *testscript.TestScript, _ bool, _ []string) {
 	ts.Fatalf("callgate up did not start")
 }
 
-// jsonfield compares a value in the JSON document on the last command's
-// standard output: jsonfield a.b.0.c VALUE. A string is compared as it is,
-// anything else as JSON.
-func jsonfield(ts *testscript.TestScript, neg bool, args []string) {
-	if len(args) != 2 {
-		ts.Fatalf("usage: jsonfield PATH VALUE")
+// natsserver starts a NATS server of nobody's pipeline, and sets NATS.
+func natsserver(ts *testscript.TestScript, _ bool, _ []string) {
+	s, err := embedded.New(embedded.Config{
+		Listen: "127.0.0.1:0", Dir: ts.MkAbs("nats"), Sync: embedded.SyncInterval, Logger: slog.New(slog.DiscardHandler),
+	})
+	ts.Check(err)
+	ts.Defer(s.Shutdown)
+	ts.Setenv("NATS", s.ClientURL())
+}
+
+// until repeats a command until its standard output has a pattern:
+// until PATTERN command [args...].
+func until(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: until PATTERN command [args...]")
 	}
-	var v any
-	ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &v))
-	for _, key := range strings.Split(args[0], ".") {
-		switch x := v.(type) {
-		case map[string]any:
-			v = x[key]
-		case []any:
-			i, err := strconv.Atoi(key)
-			ts.Check(err)
-			if i < 0 {
-				i += len(x)
-			}
-			if i < 0 || i >= len(x) {
-				ts.Fatalf("%s: no element %s of %d", args[0], key, len(x))
-			}
-			v = x[i]
-		default:
-			ts.Fatalf("%s: nothing at %s", args[0], key)
+	pattern := regexp.MustCompile(args[0])
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); <-time.After(50 * time.Millisecond) {
+		if err := ts.Exec(args[1], args[2:]...); err == nil && pattern.MatchString(ts.ReadFile("stdout")) {
+			return
 		}
 	}
-	got, ok := v.(string)
-	if !ok {
-		b, err := json.Marshal(v)
-		ts.Check(err)
-		got = string(b)
+	ts.Fatalf("no %s within a minute", args[0])
+}
+
+// waitready waits for the line "ready URL" in the file that a command in the
+// background writes, and sets READY.
+func waitready(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: waitready FILE")
 	}
-	if (got == args[1]) == neg {
-		ts.Fatalf("%s is %s", args[0], got)
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); <-time.After(20 * time.Millisecond) {
+		b, err := os.ReadFile(ts.MkAbs(args[0]))
+		if err != nil {
+			continue
+		}
+		if m := regexp.MustCompile(`(?m)^ready (\S+)$`).FindSubmatch(b); m != nil {
+			ts.Setenv("READY", string(m[1]))
+			return
+		}
 	}
+	ts.Fatalf("not ready within a minute")
+}
+
+// request sends an HTTP request, with a file for its body, and prints status
+// line, headers and body: http URL [FILE].
+func request(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 1 || len(args) > 2 {
+		ts.Fatalf("usage: http URL [FILE]")
+	}
+	method, body := http.MethodGet, io.Reader(nil)
+	if len(args) == 2 {
+		method, body = http.MethodPost, strings.NewReader(ts.ReadFile(args[1]))
+	}
+	req, err := http.NewRequest(method, args[0], body)
+	ts.Check(err)
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := http.DefaultClient.Do(req)
+	ts.Check(err)
+	defer resp.Body.Close()
+	ts.Check(resp.Write(ts.Stdout()))
 }

@@ -64,6 +64,7 @@ func (a *app) toolsCommand() *cobra.Command {
 			if err != nil && !errors.As(err, &faults) {
 				return err
 			}
+			err = nil // what is wrong with the file is the output, not a failure
 			switch {
 			case a.json:
 				err = a.printJSON(append(registry.Faults{}, faults...))
