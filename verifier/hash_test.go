@@ -70,7 +70,11 @@ func TestCodeHash(t *testing.T) {
 // the programs finds the same hash. Where there is only one, the goldens hold
 // the hash to what the others found.
 func TestCodeHashAcrossPythons(t *testing.T) {
-	others, err := filepath.Glob("/root/.pyenv/versions/3.*/bin/python3")
+	home, err := os.UserHomeDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	others, err := filepath.Glob(filepath.Join(home, ".pyenv/versions/3.*/bin/python3"))
 	if err != nil {
 		t.Fatal(err)
 	}
