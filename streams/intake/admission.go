@@ -87,7 +87,10 @@ func NewAdmission(c AdmissionConfig) (*Admission, error) {
 	def(&c.AckWait, 5*time.Second)
 	def(&c.FullRatio, 0.8)
 	def(&c.Logger, slog.Default())
-	return &Admission{AdmissionConfig: c, arrivals: make(chan arrival), outcomes: make(chan outcome)}, nil
+	return &Admission{
+		AdmissionConfig: c,
+		arrivals:        make(chan arrival), outcomes: make(chan outcome),
+	}, nil
 }
 
 // Stopped says why nothing is admitted, and nothing while it is.
@@ -123,14 +126,18 @@ func (a *Admission) Run(ctx context.Context) error {
 	defer stopAll()
 	surveys := make(chan survey)
 	wait.Go(func() { a.survey(ctx, surveys) })
+	tasks := make(chan task, a.Workers)
+	for range a.Workers {
+		wait.Go(func() { a.decide(ctx, tasks) })
+	}
 	freed, stop := a.Index.Freed()
 	defer stop()
 	beat := time.NewTicker(a.AckWait / 3)
 	defer beat.Stop()
 
-	s := &scheduler{Admission: a, sources: map[string]*source{}, tenants: map[string]*share{}}
+	s := &scheduler{Admission: a, tasks: tasks, sources: map[string]*source{}, tenants: map[string]*share{}}
 	for {
-		s.dispatch(ctx)
+		s.dispatch()
 		var err error
 		select {
 		case <-ctx.Done():

@@ -123,12 +123,23 @@ func (a *Admission) retryDelay(msg jetstream.Msg) time.Duration {
 	return min(100*time.Millisecond<<min(meta.NumDelivered, 10), 30*time.Second)
 }
 
+// task is one submission of a source, to be decided.
+type task struct {
+	source *source
+	msg    jetstream.Msg
+}
+
 // decideWithin bounds one decision, which goes on when ctx ends: half a
 // decision would be made again by whoever comes next.
 const decideWithin = 10 * time.Second
 
-func (a *Admission) admitWithin(ctx context.Context, src *source, msg jetstream.Msg) outcome {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), decideWithin)
-	defer cancel()
-	return a.admitOne(ctx, src, msg)
+// decide is a worker: it outlives its submissions because checking one needs a
+// deep stack, which a new goroutine would have to grow each time.
+func (a *Admission) decide(ctx context.Context, tasks <-chan task) {
+	for t := range tasks {
+		deciding, cancel := context.WithTimeout(context.WithoutCancel(ctx), decideWithin)
+		out := a.admitOne(deciding, t.source, t.msg)
+		cancel()
+		a.outcomes <- out
+	}
 }

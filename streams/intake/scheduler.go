@@ -10,6 +10,7 @@ import (
 // goroutine.
 type scheduler struct {
 	*Admission
+	tasks   chan<- task
 	sources map[string]*source // by subject
 	ring    []*source          // those with a submission ready, in the order of their turns
 	tenants map[string]*share
@@ -26,7 +27,7 @@ type share struct {
 
 // dispatch gives free workers to the sources in turn, one submission a turn.
 // A source whose tenant has no room keeps its place behind the others.
-func (s *scheduler) dispatch(ctx context.Context) {
+func (s *scheduler) dispatch() {
 	for skipped := 0; s.running < s.Workers && !s.full && skipped < len(s.ring); {
 		src := s.ring[0]
 		s.ring = s.ring[1:]
@@ -43,7 +44,7 @@ func (s *scheduler) dispatch(ctx context.Context) {
 		}
 		s.running++
 		s.share(src.tenant).running++
-		go func() { s.outcomes <- s.admitWithin(ctx, src, msg) }()
+		s.tasks <- task{src, msg} // has room for every worker
 	}
 	for _, src := range s.sources {
 		if src.failures == 0 {
@@ -161,6 +162,7 @@ func (s *scheduler) renew() {
 
 // drain waits for everything that was started, and gives back what waits.
 func (s *scheduler) drain() {
+	close(s.tasks)
 	for s.running > 0 || s.started > 0 {
 		select {
 		case x := <-s.arrivals:
