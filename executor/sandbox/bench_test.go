@@ -56,7 +56,7 @@ type coldCase struct {
 func coldCases(s *Sandbox) []coldCase {
 	python := s.interpreters[schemas.Python].Path
 	command := func(name string, args ...string) func() error {
-		return func() error { return exec.Command(name, args...).Run() }
+		return func() error { return exec.CommandContext(context.Background(), name, args...).Run() }
 	}
 	cases := []coldCase{
 		{"python_bare", command(python, "-c", "pass")},

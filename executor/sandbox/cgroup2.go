@@ -125,7 +125,6 @@ func (g *group2) set(l Limits) error {
 	}{
 		{"memory.max", strconv.FormatInt(l.MemoryBytes, 10), l.MemoryBytes != g.last.MemoryBytes, false},
 		{"memory.swap.max", "0", g.last.MemoryBytes == 0, true},
-		{"memory.oom.group", "1", g.last.MemoryBytes == 0, true},
 		{"pids.max", strconv.FormatInt(l.Pids, 10), l.Pids != g.last.Pids, false},
 		{"cpu.max", fmt.Sprintf("%d 100000", l.CPUPercent*1000), l.CPUPercent != g.last.CPUPercent, false},
 	} {
@@ -133,7 +132,7 @@ func (g *group2) set(l Limits) error {
 			continue
 		}
 		err := writeFile(filepath.Join(g.dir, f.file), f.value)
-		if err != nil && !(f.optional && errors.Is(err, unix.ENOENT)) {
+		if err != nil && (!f.optional || !errors.Is(err, unix.ENOENT)) {
 			return err
 		}
 	}

@@ -29,7 +29,8 @@
 //	error    runtime_error, syscall_denied
 //	timeout  wall_timeout, cpu_timeout
 //	killed   out_of_memory, output_limit, disk_limit, process_limit, syscall_denied, cancelled
-//	refused  sandbox_unavailable, arguments_invalid, disk_limit (the files given do not fit)
+//	refused  sandbox_unavailable, arguments_invalid, disk_limit (the files given do not fit),
+//	         out_of_memory (the workspace's files alone are more than the run may use)
 //
 // One verdict is given, the first that holds of: sandbox error, out of memory
 // (also where the program itself exited with 0), wall time, processor time,

@@ -55,6 +55,10 @@ func (x *execution) stop() {
 	})
 }
 
+// errMemoryHeld: the files of the workspace, charged to the runs that wrote
+// them, are more than this run's memory limit.
+var errMemoryHeld = errors.New("the workspace's files hold more memory than the run may use")
+
 // grace is how long PID 1 may take to report after stop. It is not slowed by
 // the program: it is in none of its groups.
 const grace = 500 * time.Millisecond
@@ -62,7 +66,9 @@ const grace = 500 * time.Millisecond
 func (x *execution) do(ctx context.Context, argv, env []string, stdin []byte, res *Result) (f facts, err error) {
 	f.limits = x.limits
 	g := x.slot.group
-	if err := g.set(x.limits); err != nil {
+	if err := g.set(x.limits); errors.Is(err, unix.EBUSY) {
+		return f, errMemoryHeld // v1 refuses a limit below what is charged and cannot be reclaimed
+	} else if err != nil {
 		return f, fmt.Errorf("set the limits of a cgroup: %w", err)
 	}
 	g.resetPeak()

@@ -36,7 +36,6 @@ var rootFiles = map[string]string{
 // root describes the read-only tree that every run sees.
 type root struct {
 	binds    []string // host paths, same path inside
-	tops     []string // top-level directories that hold readable, executable things
 	requests *request
 	made     map[string]bool
 }

@@ -66,6 +66,9 @@ func (s *Sandbox) run(ctx context.Context, spec Spec, res *Result) (err error) {
 	}
 	x := &execution{sandbox: s, slot: w.slot, limits: limits}
 	f, err := x.do(ctx, argv, s.environment(spec), spec.Stdin, res)
+	if errors.Is(err, errMemoryHeld) {
+		return &schemas.Error{Class: schemas.ClassOutOfMemory, Message: fmt.Sprintf("%v: %d bytes", err, limits.MemoryBytes)}
+	}
 	if err != nil {
 		return unavailable(err)
 	}

@@ -134,7 +134,7 @@ func TestSupervisorKilled(t *testing.T) {
 		_, _ = s.Run(context.Background(), python("import os, time\nos.fork()\nopen('/tmp/x', 'w')\ntime.sleep(1000)"))
 		return
 	}
-	cmd := exec.Command(os.Args[0], "-test.run=^TestSupervisorKilled$")
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestSupervisorKilled$")
 	cmd.Env = append(os.Environ(), "CALLGATE_TEST_VICTIM=1")
 	out, err := cmd.StdoutPipe()
 	if err != nil {

@@ -18,7 +18,7 @@ const ordinaryUser = "CALLGATE_TEST_ORDINARY_USER"
 
 // TestOrdinaryUser runs TestAsOrdinaryUser under an identity without rights.
 func TestOrdinaryUser(t *testing.T) {
-	cmd := exec.Command("/proc/self/exe", "-test.run=^TestAsOrdinaryUser$", "-test.v")
+	cmd := exec.CommandContext(t.Context(), "/proc/self/exe", "-test.run=^TestAsOrdinaryUser$", "-test.v")
 	cmd.Dir = "/"
 	cmd.Env = []string{ordinaryUser + "=1", "PATH=/usr/bin:/bin"}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 54321, Gid: 54321}}
@@ -58,6 +58,7 @@ func TestAsOrdinaryUser(t *testing.T) {
 		{"socket", python("import socket\nsocket.socket()"), schemas.ClassSyscallDenied, ""},
 		{"sleep", Spec{Language: schemas.Python, Code: []byte("import os, time\nos.fork()\ntime.sleep(100)"), Limits: Limits{WallMS: 400}}, schemas.ClassWallTimeout, ""},
 		{"busy", Spec{Language: schemas.Python, Code: []byte("while True: pass"), Limits: Limits{CPUMS: 500}}, schemas.ClassCPUTimeout, ""},
+		{"closed workspace", python("import os\nos.mkdir('d', 0)\nos.chmod('/workspace', 0)"), "", ""},
 		{"host", python("import os\nprint([p for p in ('/etc/shadow', '/root', '/home', '/var', '/proc/cmdline', '/proc/sys') if os.path.exists(p)])"), "", "[]\n"},
 		{"processes", python("import os, time\nn = 0\ntry:\n  while os.fork(): n += 1\n  time.sleep(50)\nexcept BlockingIOError: print(n < 100)"), "", "True\n"},
 		{"mount", python("import ctypes\nl = ctypes.CDLL(None)\nprint(l.unshare(0x10000000), l.umount2(b'/proc', 2), l.mount(b'x', b'/tmp', b'tmpfs', 0, 0))"), "", "-1 -1 -1\n"},

@@ -37,7 +37,7 @@ func (f facts) judge(r *schemas.RunReport) {
 	}
 	signal := unix.Signal(0)
 	if f.ended && f.status.Signaled() {
-		signal = unix.Signal(f.status.Signal())
+		signal = f.status.Signal()
 	} else if !f.ended {
 		signal = unix.SIGKILL
 	}

@@ -76,8 +76,9 @@ func (w *Workspace) classify(name string, err error) error {
 	switch {
 	case errors.Is(err, unix.ENOSPC):
 		return &schemas.Error{Class: schemas.ClassDiskLimit, Message: fmt.Sprintf("write %s: the workspace is full (%d bytes, %d files)", name, w.limits.DiskBytes, w.limits.DiskFiles)}
-	case errors.Is(err, unix.ELOOP), errors.Is(err, unix.EXDEV), errors.Is(err, unix.ENOTDIR), errors.Is(err, unix.EISDIR), errors.Is(err, unix.ENOTEMPTY):
-		return &schemas.Error{Class: schemas.ClassArgumentsInvalid, Message: fmt.Sprintf("write %s: %v: something else than a directory of files is in its way", name, err)}
+	case errors.Is(err, unix.ELOOP), errors.Is(err, unix.EXDEV), errors.Is(err, unix.ENOTDIR), errors.Is(err, unix.EISDIR), errors.Is(err, unix.ENOTEMPTY),
+		errors.Is(err, unix.EACCES), errors.Is(err, unix.EPERM):
+		return &schemas.Error{Class: schemas.ClassArgumentsInvalid, Message: fmt.Sprintf("write %s: %v: what a program left there is in its way", name, err)}
 	}
 	return unavailable(fmt.Errorf("write %s into the workspace: %w", name, err))
 }

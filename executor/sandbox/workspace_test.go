@@ -143,6 +143,20 @@ func TestProgramNameIsFree(t *testing.T) {
 	}
 }
 
+// A workspace that an earlier run filled may be more than a later run's memory.
+func TestWorkspaceAboveTheMemoryLimit(t *testing.T) {
+	s := newSandbox(t, Config{Node: noInterpreter})
+	w := newWorkspace(t, s, Limits{})
+	mustRun(t, s, Spec{Language: schemas.Python, Workspace: w, Code: []byte("open('big', 'wb').write(b'x' * (40 << 20))")})
+	r, err := s.Run(context.Background(), Spec{Language: schemas.Python, Workspace: w, Code: []byte("print(1)"), Limits: Limits{MemoryBytes: 16 << 20}})
+	if r.Class == nil || *r.Class != schemas.ClassOutOfMemory {
+		t.Errorf("%v %+v", err, r.RunReport)
+	}
+	if r := mustRun(t, s, Spec{Language: schemas.Python, Workspace: w, Code: []byte("print(2)")}); r.Stdout != "2\n" {
+		t.Errorf("with the usual limit: %+v", r.RunReport)
+	}
+}
+
 func TestClosedWorkspace(t *testing.T) {
 	s := newSandbox(t, Config{Node: noInterpreter})
 	w := newWorkspace(t, s, Limits{})

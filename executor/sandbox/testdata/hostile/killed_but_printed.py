@@ -1,6 +1,6 @@
 # class: wall_timeout
 # stdout: the last words
-# limits: {"wall_ms": 400}
+# limits: {"wall_ms": 1500}
 import time
 print("the last words")
 time.sleep(100)
