@@ -94,7 +94,7 @@ func (x *Index) last(ctx context.Context) (uint64, error) {
 }
 
 // Ready waits until everything that was on the log at New is folded.
-func (x *Index) Ready(ctx context.Context) error { return x.Reach(ctx, x.target) }
+func (x *Index) Ready(ctx context.Context) error { return x.settle(ctx, x.target) }
 
 // CatchUp waits until everything that is on the log now is folded.
 func (x *Index) CatchUp(ctx context.Context) error {
@@ -102,8 +102,32 @@ func (x *Index) CatchUp(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return x.Reach(ctx, seq)
+	return x.settle(ctx, seq)
 }
+
+// settle is Reach for an event that may go before it is read: one that expires,
+// or is purged. The log's last event is then an older one.
+func (x *Index) settle(ctx context.Context, seq uint64) error {
+	for {
+		waiting, cancel := context.WithTimeout(ctx, lookAgain)
+		err := x.Reach(waiting, seq)
+		cancel()
+		if err == nil || ctx.Err() != nil {
+			return err
+		}
+		last, err := x.last(ctx)
+		if err != nil && ctx.Err() != nil {
+			return err
+		}
+		if err == nil {
+			seq = min(seq, last)
+		}
+	}
+}
+
+// lookAgain is how long settle waits before it asks whether the event is still
+// there.
+const lookAgain = time.Second
 
 // Reach waits until the event at seq is folded.
 func (x *Index) Reach(ctx context.Context, seq uint64) error {

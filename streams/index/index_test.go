@@ -211,3 +211,28 @@ func TestAnAnswerHoldsWhatWasWrittenBefore(t *testing.T) {
 		}
 	}
 }
+
+// The event that an index waits for may expire before it is read.
+func TestAnIndexDoesNotWaitForAnEventThatIsGone(t *testing.T) {
+	r := rig.New(t)
+	r.Chain(rig.Planning("a"))
+	gone := r.Chain(rig.Planning("b"))[0]
+	log, err := r.JS.Stream(r.Ctx, streams.StreamLog)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// It was the last when New looked, and is not there for the consumer.
+	x, err := index.NewAt(r.Ctx, r.JS, gone.Sequence+1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close()
+	if err := log.DeleteMsg(r.Ctx, gone.Sequence); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(r.Ctx, streamstest.Patience)
+	defer cancel()
+	if err := x.Ready(ctx); err != nil {
+		t.Fatal(err)
+	}
+}
