@@ -10,8 +10,9 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// The streams. A bucket is a stream by another name: KV_<bucket> holds a
-// key-value bucket, OBJ_<bucket> an object store, as nats.go names them.
+// The streams. A bucket is a stream by another name: OBJ_<bucket> holds an
+// object store, as nats.go names it. The list of jobs has none: it is a fold of
+// the log, see package index.
 const (
 	StreamLog      = "CALLGATE_LOG"      // every event of every job
 	StreamSubmit   = "CALLGATE_SUBMIT"   // submissions not admitted yet
@@ -20,16 +21,14 @@ const (
 	StreamCalls    = "CALLGATE_CALLS"    // one result an effectful call
 	StreamTimers   = "CALLGATE_TIMERS"   // schedules, and what they fired
 
-	BucketJobs  = "callgate_jobs"  // key-value: one record a job, for listing
 	BucketBlobs = "callgate_blobs" // object store
 )
 
 // The durable consumers that provisioning makes; those of admission, one a
 // tenant and lane, are made by admission as tenants appear.
 const (
-	ConsumerWake       = "wake"       // fired timers
-	ConsumerResults    = "results"    // terminal events, to be published as outcomes
-	ConsumerProjection = "projection" // headers of every event
+	ConsumerWake    = "wake"    // fired timers
+	ConsumerResults = "results" // terminal events, to be published as outcomes
 )
 
 // WorkConsumer names the durable consumer of a work state.
@@ -110,7 +109,7 @@ func NewTopology(c TopologyConfig) (Topology, error) {
 	}
 	c = c.orDefault()
 	t := Topology{Streams: []jetstream.StreamConfig{
-		logStream(c), submitStream(c), rejectedStream(c), resultsStream(c), callsStream(c), timersStream(c), jobsBucket(c), blobsBucket(c),
+		logStream(c), submitStream(c), rejectedStream(c), resultsStream(c), callsStream(c), timersStream(c), blobsBucket(c),
 	}}
 	for _, state := range schemas.WorkStates {
 		t.Consumers = append(t.Consumers, c.consumer(StreamLog, WorkConsumer(state), StateSubject(state)))

@@ -1,8 +1,6 @@
 package streams
 
 import (
-	"time"
-
 	"github.com/nats-io/nats.go/jetstream"
 )
 
@@ -63,16 +61,6 @@ func timersStream(c TopologyConfig) jetstream.StreamConfig {
 		Name: StreamTimers, Description: "timers of waiting jobs, and what they fired",
 		Subjects: []string{AllTimerSubjects, AllWakeSubjects}, Storage: jetstream.FileStorage, Replicas: c.Replicas,
 		Retention: jetstream.WorkQueuePolicy, MaxMsgsPerSubject: 1, AllowMsgSchedules: true, AllowRollup: true,
-	}
-}
-
-// jobsBucket is the key-value bucket behind listing, as nats.go lays one out.
-func jobsBucket(c TopologyConfig) jetstream.StreamConfig {
-	return jetstream.StreamConfig{
-		Name: "KV_" + BucketJobs, Description: "one record a job, rebuilt from the log when lost",
-		Subjects: []string{"$KV." + BucketJobs + ".>"}, Storage: jetstream.FileStorage, Replicas: c.Replicas,
-		MaxMsgsPerSubject: 1, Discard: jetstream.DiscardNew, Duplicates: 2 * time.Minute,
-		AllowRollup: true, DenyDelete: true, AllowDirect: true,
 	}
 }
 
