@@ -280,27 +280,3 @@ func TestWhatCannotBeReadEndsInFailedAndTheNextJobRuns(t *testing.T) {
 		})
 	}
 }
-
-// A subject that names no job can end in no job's failed event.
-func TestMessageThatNamesNoJobIsDropped(t *testing.T) {
-	f := newFixture(t)
-	if _, err := f.js.Publish(f.ctx, "callgate.job.planning.express.acme.j1", nil); err != nil {
-		t.Fatal(err)
-	}
-	f.append(event("behind", schemas.StatePlanning), 0)
-	f.runOnce(streams.WorkerConfig{State: schemas.StatePlanning, Handler: noop, Slots: 1})
-	f.settled(schemas.StatePlanning)
-}
-
-// An old worker of a rolling upgrade leaves the new version's events alone.
-func TestEventOfANewerVersionIsLeftToNewerWorkers(t *testing.T) {
-	f := newFixture(t)
-	subject := streams.JobSubject(schemas.StatePlanning, schemas.LaneInteractive, "acme", "j1")
-	header := nats.Header{streams.HeaderFence: {"0"}, streams.HeaderFenceSubject: {streams.FenceSubject("acme", "j1")}}
-	if _, err := f.js.PublishMsg(f.ctx, &nats.Msg{Subject: subject, Header: header, Data: []byte(`{"version":2,"novel":true}`)}); err != nil {
-		t.Fatal(err)
-	}
-	if o := f.runOnce(streams.WorkerConfig{State: schemas.StatePlanning, Handler: noop}); o.Outcome != streams.OutcomeRetried {
-		t.Errorf("outcome %s", o.Outcome)
-	}
-}
