@@ -86,9 +86,9 @@ func TestBenchPipeline(t *testing.T) {
 	t.Setenv("CALLGATE_SYNC", "interval") // flags come from the environment here too
 	r := benched(t, "pipeline", "--jobs", "4", "--rounds", "2", "--in-flight", "4", "--slots", "1")
 	figures(t, r, "raw_relay interval 4", "pipeline_noop interval 4", "pipeline_with_doors interval 4",
-		"job interval 1", "model_alone interval 1", "sandbox_alone interval 1",
+		"job interval 1", "stage_planning interval 1", "stage_sandbox interval 1", "model_alone interval 1", "sandbox_alone interval 1",
 		"jobs interval 4", "sandbox interval 1", "jobs_known interval 4", "sandbox_known interval 1")
-	claims(t, r, "noop_to_raw", "doors_to_raw", "idle_memory", "overhead", "pipeline_to_sandbox", "pipeline_to_sandbox_known", "memory_after_load")
+	claims(t, r, "noop_to_raw", "doors_to_raw", "idle_memory", "overhead", "overhead_elsewhere", "pipeline_to_sandbox", "pipeline_to_sandbox_known", "memory_after_load")
 	for _, c := range r.Claims {
 		if c.Unit == bench.UnitBytes && c.Value < 1<<20 {
 			t.Errorf("%s: %v bytes are no Go process", c.Name, c.Value)

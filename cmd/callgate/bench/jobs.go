@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"sync/atomic"
-	"time"
 
 	"callgate.dev/executor/sandbox"
-	"callgate.dev/schemas"
 	"callgate.dev/streams/embedded"
 )
 
@@ -83,59 +81,11 @@ func (b *jobsBench) memory(name, means string, goal *Goal) error {
 // new is a number that no program had yet.
 func (b *jobsBench) new() string { return fmt.Sprintf("%s%d", b.sync, b.next.Add(1)) }
 
-func (b *jobsBench) submit(ctx context.Context, number string) (schemas.Outcome, error) {
-	return b.up.client.submit(ctx, job(fmt.Sprintf("bench-%s", b.new()), number))
-}
-
-// overhead has one job in flight. After each comes the same work without a
-// pipeline, so that what is subtracted was measured in the same moment.
-func (b *jobsBench) overhead(ctx context.Context) error {
-	b.say("overhead, sync %s, 1 in flight", b.sync)
-	var whole, model, programs, over []time.Duration
-	times := func(ctx context.Context, f func(context.Context) error) (time.Duration, error) {
-		began := time.Now()
-		err := f(ctx)
-		return time.Since(began), err
-	}
-	once := func(ctx context.Context) error {
-		number := b.new()
-		j, err := times(ctx, func(ctx context.Context) error { _, err := b.submit(ctx, number); return err })
-		if err != nil {
-			return err
-		}
-		m, err := times(ctx, b.model.ask)
-		if err != nil {
-			return err
-		}
-		s, err := times(ctx, func(ctx context.Context) error { return b.alone.job(ctx, number) })
-		whole, model, programs, over = append(whole, j), append(model, m), append(programs, s), append(over, j-m-s)
-		return err
-	}
-	if _, err := load(ctx, 1, bound{jobs: 3}, once); err != nil { // the tenant's first job waits for a survey
-		return err
-	}
-	whole, model, programs, over = nil, nil, nil, nil
-	limit := bound{jobs: b.Jobs, time: 3 * b.Duration} // three figures
-	if _, err := load(ctx, 1, limit, once); err != nil {
-		return err
-	}
-	for _, x := range []struct {
-		name, means string
-		times       []time.Duration
-	}{
-		{"job", "one job at a time, from its submission to its published result", whole},
-		{"model_alone", "its model request alone", model},
-		{"sandbox_alone", "its two programs alone: the analyser, and the program with its tests", programs},
-	} {
-		f := Figure{Name: x.name, Means: x.means, Sync: string(b.sync), InFlight: 1}
-		f.fill([]round{{times: x.times}})
-		b.report.Figures = append(b.report.Figures, f)
-	}
-	b.report.claim(Claim{
-		Name: "overhead", Means: "median over the jobs of what one took beyond its model request and its programs", Sync: string(b.sync), InFlight: 1,
-		Value: quantile(over, 0.5), Unit: UnitMS, Goal: atMost(goalOverhead),
-	})
-	return nil
+// submit does one job with the program of that number, and returns its ID.
+func (b *jobsBench) submit(ctx context.Context, number string) (string, error) {
+	id := "bench-" + b.new()
+	_, err := b.up.client.submit(ctx, job(id, number))
+	return id, err
 }
 
 // saturation keeps every slot busy, in the pipeline and in the sandbox alone.
