@@ -126,8 +126,10 @@ func compareStarts(report *Report, lang schemas.Language, pace time.Duration, p5
 	claim("cold_to_bare", "median in a new sandbox, by the bare interpreter's", ratio(cold, bare), goal)
 	if bwrap, ok := p50["bubblewrap"]; ok {
 		claim("cold_to_bubblewrap", "by bubblewrap's", ratio(cold, bwrap), nil)
-		if bwrap > bare {
+		if cold > bare && bwrap > bare {
 			claim("start_to_bubblewrap", "what the sandbox adds to the bare interpreter, by what bubblewrap adds", ratio(cold-bare, bwrap-bare), atMost(goalSandboxOnly))
+		} else { // too few starts on too busy a machine: a ratio of noise
+			report.leave("start_to_bubblewrap, "+string(lang), "what they add to the bare interpreter is less than this machine varies; measure longer")
 		}
 	}
 	if run, ok := p50["docker"]; ok {
