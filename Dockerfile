@@ -7,7 +7,10 @@ RUN apt-get update -q \
  && DEBIAN_FRONTEND=noninteractive apt-get install -yq --no-install-recommends \
       ca-certificates libseccomp2 nodejs python3 \
  && rm -rf /var/lib/apt/lists/* \
- && useradd --system --uid 10001 --home-dir /var/lib/callgate --create-home callgate
+ && useradd --uid 10001 --home-dir /var/lib/callgate --create-home callgate
+
+# Debian's node reads parts of itself from there, so programs have to find them in the sandbox too.
+ENV CALLGATE_LIBRARY=/usr/share/nodejs
 
 COPY bin/callgate bin/nats-server /usr/local/bin/
 

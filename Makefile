@@ -62,7 +62,7 @@ bench: setup build ## the project's own benchmarks
 	bin/callgate bench sandbox
 
 image: setup build ## the container image; BASE=… for another base than debian:bookworm-slim
-	cd streams && go build -trimpath -o ../bin/nats-server github.com/nats-io/nats-server/v2
+	cd streams && CGO_ENABLED=0 go build -trimpath -o ../bin/nats-server github.com/nats-io/nats-server/v2
 	docker build $(if $(BASE),--build-arg BASE=$(BASE)) -t callgate:latest .
 
 clean: ## removes what was built
