@@ -144,8 +144,8 @@ func owner() string {
 	return fmt.Sprintf("%s-%d", host, os.Getpid())
 }
 
-// provisioned waits until every stream is there, so that workers may be
-// started before the command that makes them.
+// provisioned waits until every stream and consumer is there, so that workers
+// may be started before the command that makes them, or while it does.
 func provisioned(ctx context.Context, a *app, c *client) error {
 	topology, err := streams.NewTopology(streams.TopologyConfig{})
 	if err != nil {
@@ -153,19 +153,9 @@ func provisioned(ctx context.Context, a *app, c *client) error {
 	}
 	told := false
 	for {
-		missing := ""
-		for _, s := range topology.Streams {
-			_, err := c.js.Stream(ctx, s.Name)
-			if errors.Is(err, jetstream.ErrStreamNotFound) || isUnsettledCluster(err) {
-				missing = s.Name
-				break
-			}
-			if err != nil {
-				return fmt.Errorf("look for stream %s: %w", s.Name, err)
-			}
-		}
-		if missing == "" {
-			return nil
+		missing, err := firstMissing(ctx, c.js, topology)
+		if missing == "" || err != nil {
+			return err
 		}
 		if !told {
 			a.log.Info("waiting for the streams; `callgate provision` makes them", "missing", missing, "nats", c.url)
@@ -177,6 +167,31 @@ func provisioned(ctx context.Context, a *app, c *client) error {
 		case <-time.After(500 * time.Millisecond):
 		}
 	}
+}
+
+// firstMissing names a stream or consumer of t that the servers do not have, or
+// do not tell of yet.
+func firstMissing(ctx context.Context, js jetstream.JetStream, t streams.Topology) (string, error) {
+	for _, s := range t.Streams {
+		_, err := js.Stream(ctx, s.Name)
+		if errors.Is(err, jetstream.ErrStreamNotFound) || isUnsettledCluster(err) {
+			return s.Name, nil
+		}
+		if err != nil {
+			return "", fmt.Errorf("look for stream %s: %w", s.Name, err)
+		}
+	}
+	for _, want := range t.Consumers {
+		name := want.Config.Durable
+		_, err := js.Consumer(ctx, want.Stream, name)
+		if errors.Is(err, jetstream.ErrConsumerNotFound) || isUnsettledCluster(err) {
+			return want.Stream + "/" + name, nil
+		}
+		if err != nil {
+			return "", fmt.Errorf("look for consumer %s/%s: %w", want.Stream, name, err)
+		}
+	}
+	return "", nil
 }
 
 // isUnsettledCluster reports whether the servers have no answer yet: no leader,
