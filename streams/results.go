@@ -23,7 +23,7 @@ type ResultsConfig struct {
 	Slots int
 	// PullWait is how long a pull waits on the server. Default 1 s.
 	PullWait time.Duration
-	// Timeout of one publication. Default 10 s.
+	// Timeout of one publication, below the consumer's AckWait. Default 25 s.
 	Timeout time.Duration
 }
 
@@ -43,7 +43,7 @@ func NewResults(c ResultsConfig) (*Results, error) {
 	}
 	def(&c.Slots, 32)
 	def(&c.PullWait, time.Second)
-	def(&c.Timeout, 10*time.Second)
+	def(&c.Timeout, 25*time.Second)
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}

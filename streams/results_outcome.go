@@ -25,10 +25,10 @@ func OutcomeOf(env schemas.Envelope) schemas.Outcome {
 }
 
 // encodeOutcome writes an outcome that fits into a message: without the content
-// of files if need be, and without the data if it must.
+// of files if need be, without the data if it must, and then without the code.
 func encodeOutcome(out schemas.Outcome, most int64) ([]byte, error) {
 	most -= 4 << 10 // headers and subject
-	for step := range 3 {
+	for step := range 4 {
 		if step > 0 {
 			short := *out.Result
 			short.Files = make([]schemas.File, len(out.Result.Files))
@@ -39,6 +39,9 @@ func encodeOutcome(out schemas.Outcome, most int64) ([]byte, error) {
 			if step > 1 {
 				short.Data, short.Files = nil, nil
 				short.Error = schemas.Errorf(schemas.ClassTooLarge, "the result is larger than a message; event %d has it", out.Sequence)
+			}
+			if step > 2 {
+				short.Code = ""
 			}
 			out.Result = &short
 		}

@@ -151,28 +151,45 @@ func TestAnOutcomeNeverReplacesALaterOne(t *testing.T) {
 	}
 }
 
-func TestALargeResultIsPublishedWithoutWhatDoesNotFit(t *testing.T) {
+func TestALargeResultIsPublishedWhole(t *testing.T) {
 	r := rig.New(t)
 	publishing(t, r.Log)
-	for id, c := range map[string]struct {
+	first := r.Append(rig.Planning("a"), 0)
+	end := first.Next(schemas.StateCompleted)
+	end.Result = &schemas.Result{Status: schemas.ResultSuccess, Data: strings.Repeat("d", 1<<20)} // spilled from the event
+	if got := outcome(r, "a", r.Append(end, first.Sequence).Sequence); len(got.Result.Data.(string)) != 1<<20 {
+		t.Fatalf("data of %d bytes", len(got.Result.Data.(string)))
+	}
+}
+
+func TestWhatFitsIntoNoMessageIsLeftOutInOrder(t *testing.T) {
+	const most = 64 << 10
+	big := strings.Repeat("x", most)
+	for name, c := range map[string]struct {
 		result schemas.Result
-		check  func(schemas.Outcome) bool
+		check  func(schemas.Result) bool
 	}{
-		"spilled": {schemas.Result{Status: schemas.ResultSuccess, Data: strings.Repeat("d", 1<<20)}, func(o schemas.Outcome) bool { return len(o.Result.Data.(string)) == 1<<20 }},
-		"files": {schemas.Result{Status: schemas.ResultSuccess, Data: "kept", Files: []schemas.File{{Path: "a", Content: strings.Repeat("f", 9<<20), SHA256: "x"}}},
-			func(o schemas.Outcome) bool {
-				return o.Result.Data == "kept" && o.Result.Files[0].SHA256 == "x" && o.Result.Files[0].Content == ""
-			}},
-		"data": {schemas.Result{Status: schemas.ResultSuccess, Code: "kept", Data: strings.Repeat("d", 9<<20)},
-			func(o schemas.Outcome) bool {
-				return o.Result.Data == nil && o.Result.Code == "kept" && o.Result.Error.Class == schemas.ClassTooLarge
-			}},
+		"files": {schemas.Result{Data: "kept", Files: []schemas.File{{Path: "a", Content: big, SHA256: "x"}}}, func(r schemas.Result) bool {
+			return r.Data == "kept" && r.Files[0].SHA256 == "x" && r.Files[0].Content == "" && r.Error == nil
+		}},
+		"data": {schemas.Result{Code: "kept", Data: big}, func(r schemas.Result) bool {
+			return r.Data == nil && r.Code == "kept" && r.Error.Class == schemas.ClassTooLarge
+		}},
+		"code": {schemas.Result{Code: big, Status: schemas.ResultSuccess}, func(r schemas.Result) bool {
+			return r.Code == "" && r.Status == schemas.ResultSuccess && r.Error.Class == schemas.ClassTooLarge
+		}},
 	} {
-		first := r.Append(rig.Planning(id), 0)
-		end := first.Next(schemas.StateCompleted)
-		end.Result = &c.result
-		if got := outcome(r, id, r.Append(end, first.Sequence).Sequence); !c.check(got) {
-			t.Errorf("%s: %.300v", id, got)
+		in := c.result
+		b, err := streams.EncodeOutcome(schemas.Outcome{ID: "a", Sequence: 7, Result: &c.result}, most)
+		if err != nil || len(b) > most {
+			t.Fatalf("%s: %d bytes, %v", name, len(b), err)
+		}
+		var out schemas.Outcome
+		if err := json.Unmarshal(b, &out); err != nil || !c.check(*out.Result) {
+			t.Errorf("%s: %.300v, %v", name, out.Result, err)
+		}
+		if len(in.Files) > 0 && c.result.Files[0].Content == "" {
+			t.Errorf("%s: the caller's result was changed", name)
 		}
 	}
 }
