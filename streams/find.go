@@ -34,6 +34,7 @@ func (l *Log) FindCall(ctx context.Context, tenant string, id schemas.CallID) ([
 	if err != nil {
 		return nil, fmt.Errorf("find call %s: %w", id, err)
 	}
+	defer done(ctx, l.js, StreamLog, cons)
 	var found []schemas.Envelope
 	needle := []byte(`"` + id.String() + `"`)
 	moved := []byte(`"spilled":`) // a large round is in the object store

@@ -34,6 +34,7 @@ func Rejections(ctx context.Context, js jetstream.JetStream, tenant string, sinc
 	if err != nil {
 		return nil, fmt.Errorf("read rejections of %s: %w", tenant, err)
 	}
+	defer done(ctx, js, StreamRejected, consumer)
 	found := []schemas.Rejection{}
 	for {
 		batch, err := consumer.FetchNoWait(500)
@@ -55,5 +56,16 @@ func Rejections(ctx context.Context, js jetstream.JetStream, tenant string, sinc
 		if n == 0 {
 			return found, nil
 		}
+	}
+}
+
+// done takes a consumer off the server that has read what it was made for. Left
+// alone it would stay for minutes, and a server has only so many for those who
+// ask again and again.
+func done(ctx context.Context, js jetstream.JetStream, stream string, c jetstream.Consumer) {
+	if info := c.CachedInfo(); info != nil {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+		defer cancel()
+		_ = js.DeleteConsumer(ctx, stream, info.Name) // else the server does, after five minutes
 	}
 }

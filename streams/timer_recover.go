@@ -39,6 +39,7 @@ func (k *Waker) lastWaits(ctx context.Context) ([]uint64, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer done(ctx, k.Log.js, StreamLog, consumer)
 	var seqs []uint64
 	for {
 		batch, err := consumer.Fetch(500, jetstream.FetchMaxWait(50*time.Millisecond))

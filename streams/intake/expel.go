@@ -12,11 +12,13 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// wild reports whether a subject has a wildcard as a token. The server stores
-// a message that was published to a literal "*", but reads every filter that
-// has one as a wildcard: a consumer for it would take all tenants' submissions.
+// wild reports whether no consumer can be had for a subject alone. The server
+// stores a message that was published to a literal "*", but reads every filter
+// that has one as a wildcard: a consumer for it would take all tenants'
+// submissions. A ">" within a token is refused by nats.go, though not by the
+// server.
 func wild(subject string) bool {
-	return slices.ContainsFunc(strings.Split(subject, "."), func(t string) bool { return t == "*" || t == ">" })
+	return strings.Contains(subject, ">") || slices.Contains(strings.Split(subject, "."), "*")
 }
 
 // expel refuses the submissions stored on such a subject. It looks at each
