@@ -147,3 +147,24 @@ func TestEventOfANewerVersionIsLeftToNewerWorkers(t *testing.T) {
 		t.Errorf("outcome %s", o.Outcome)
 	}
 }
+
+// A connection closed for good does not leave a loop that pulls forever.
+func TestClosedConnectionEndsTheLoop(t *testing.T) {
+	node := streamstest.Server(t)
+	nc, js := node.Connect(t)
+	f := provisioned(t, nc, js, streams.TopologyConfig{})
+	w, err := streams.NewWorker(streams.WorkerConfig{
+		State: schemas.StatePlanning, Handler: noop, Log: f.log, Now: time.Now, PullWait: 50 * time.Millisecond,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- w.Run(context.Background()) }()
+	f.append(event("j1", schemas.StatePlanning), 0)
+	f.until("j1", schemas.StateToolCalling)
+	nc.Close()
+	if err := streamstest.Receive(t, "the loop's end", done); !errors.Is(err, nats.ErrConnectionClosed) {
+		t.Errorf("got %v", err)
+	}
+}
