@@ -29,6 +29,7 @@ func (a *app) provisionCommand() *cobra.Command {
 				do = streams.Plan
 			}
 			changes, err := do(ctx, c.js, topology)
+			err = noRoom(err)
 			if a.json {
 				if err == nil {
 					return a.printJSON(append([]streams.Change{}, changes...))
@@ -48,6 +49,7 @@ func (a *app) provisionCommand() *cobra.Command {
 	f.IntVar(&cfg.Replicas, "replicas", 1, "replicas of every stream: 1, 3 or 5")
 	f.Int64Var(&cfg.LogBytes, "log-bytes", 8<<30, "bound of the event log; admission stops at 80 %")
 	f.Int64Var(&cfg.SubmitPerTenant, "queue-per-tenant", 100_000, "submissions of a tenant that may wait in a lane")
+	f.Int64Var(&cfg.SubmitBytes, "queue-bytes", 4<<30, "bound of all submissions that wait")
 	f.Int64Var(&cfg.BlobBytes, "blob-bytes", 16<<30, "bound of the object store")
 	f.DurationVar(&cfg.KeepResults, "keep-results", 0, "how long results stay readable (default 720h)")
 	f.BoolVar(&plan, "dry-run", false, "print what would be changed, and change nothing")

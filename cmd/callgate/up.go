@@ -62,7 +62,7 @@ func (a *app) up(ctx context.Context, u *upFlags) (err error) {
 	}
 	// Last of all, after the workers have let go of what they held.
 	defer func() { err = errors.Join(err, c.drain()) }()
-	if err := a.upStreams(ctx, c); err != nil {
+	if err := a.upStreams(ctx, c, u.data); err != nil {
 		return err
 	}
 	p, err := a.newPipeline(ctx, c, &u.pipelineFlags, roles)
@@ -100,21 +100,25 @@ func (a *app) upServer(u *upFlags) (url string, shutdown func(), err error) {
 
 // upStreams provisions the embedded server, and a server of others only where
 // there is nothing yet: its streams are as somebody chose them to be.
-func (a *app) upStreams(ctx context.Context, c *client) error {
-	topology, err := streams.NewTopology(streams.TopologyConfig{})
+func (a *app) upStreams(ctx context.Context, c *client, dir string) error {
+	var cfg streams.TopologyConfig
+	var err error
+	if a.nats == "" {
+		if cfg, err = fit(ctx, c.js, dir); err != nil {
+			return err
+		}
+	} else if _, err := c.js.Stream(ctx, streams.StreamLog); err == nil {
+		return provisioned(ctx, a, c)
+	}
+	topology, err := streams.NewTopology(cfg)
 	if err != nil {
 		return err
-	}
-	if a.nats != "" {
-		if _, err := c.js.Stream(ctx, streams.StreamLog); err == nil {
-			return provisioned(ctx, a, c)
-		}
 	}
 	changes, err := streams.Provision(ctx, c.js, topology)
 	for _, change := range changes {
 		a.log.Debug("provisioned", "change", change.String())
 	}
-	return err
+	return noRoom(err)
 }
 
 // defaultData is under the user's data directory, as the XDG base directory

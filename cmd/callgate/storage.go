@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"callgate.dev/streams"
+	"github.com/nats-io/nats.go/jetstream"
+	"golang.org/x/sys/unix"
+)
+
+// The server reserves each stream's bound against three quarters of the free
+// space it finds at start, and refuses a stream that does not fit. These are
+// what `up` asks for where the disk has less than the defaults need.
+const (
+	storeShare = 0.6       // of the free space: below what the server takes for itself
+	leastStore = 256 << 20 // bytes; below that nothing useful fits
+)
+
+// fit returns how an embedded server's streams are bounded: as they are, or
+// where they are not there yet, by the defaults or as much of them as the disk
+// beneath dir has room for.
+func fit(ctx context.Context, js jetstream.JetStream, dir string) (streams.TopologyConfig, error) {
+	var c streams.TopologyConfig
+	present, err := bounds(ctx, js)
+	if err != nil {
+		return c, err
+	}
+	wanted, err := streams.NewTopology(c)
+	if err != nil {
+		return c, err
+	}
+	scale := 1.0
+	if len(present) == 0 {
+		var fs unix.Statfs_t
+		if err := unix.Statfs(dir, &fs); err != nil {
+			return c, fmt.Errorf("look at the disk beneath %s: %w", dir, err)
+		}
+		room := float64(fs.Bavail) * float64(fs.Bsize) * storeShare
+		if room < leastStore {
+			return c, fmt.Errorf("%s: %.0f MB free, too little for an event log; name another directory with --data", dir, room/storeShare/(1<<20))
+		}
+		scale = min(1, room/float64(total(wanted)))
+	}
+	for _, s := range wanted.Streams {
+		bound := int64(float64(s.MaxBytes) * scale)
+		if is, ok := present[s.Name]; ok {
+			bound = is
+		}
+		switch s.Name {
+		case streams.StreamLog:
+			c.LogBytes = bound
+		case streams.StreamSubmit:
+			c.SubmitBytes = bound
+		case "OBJ_" + streams.BucketBlobs:
+			c.BlobBytes = bound
+		}
+	}
+	return c, nil
+}
+
+// bounds returns the bound of every stream that is there.
+func bounds(ctx context.Context, js jetstream.JetStream) (map[string]int64, error) {
+	found := map[string]int64{}
+	list := js.ListStreams(ctx)
+	for info := range list.Info() {
+		found[info.Config.Name] = info.Config.MaxBytes
+	}
+	if err := list.Err(); err != nil {
+		return nil, fmt.Errorf("list streams: %w", err)
+	}
+	return found, nil
+}
+
+func total(t streams.Topology) (sum int64) {
+	for _, s := range t.Streams {
+		sum += max(s.MaxBytes, 0)
+	}
+	return sum
+}
+
+// noRoom says what to do about a server that has no room for a stream.
+func noRoom(err error) error {
+	var api *jetstream.APIError
+	if errors.As(err, &api) && api.ErrorCode == 10047 { // insufficient storage resources
+		return fmt.Errorf("%w: the server has less room than the streams may take; give it more (max_file_store), or bound them with --log-bytes, --queue-bytes and --blob-bytes of `callgate provision`", err)
+	}
+	return err
+}
