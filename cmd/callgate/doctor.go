@@ -13,6 +13,7 @@ import (
 	"callgate.dev/executor/sandbox"
 	"callgate.dev/schemas"
 	"callgate.dev/streams"
+	"github.com/nats-io/nats.go/jetstream"
 	"github.com/spf13/cobra"
 )
 
@@ -35,10 +36,36 @@ type natsCheck struct {
 }
 
 type streamCheck struct {
-	Name     string `json:"name"`
-	Messages uint64 `json:"messages"`
-	Bytes    uint64 `json:"bytes"`
-	MaxBytes int64  `json:"max_bytes"`
+	Name     string   `json:"name"`
+	Messages uint64   `json:"messages"`
+	Bytes    uint64   `json:"bytes"`
+	MaxBytes int64    `json:"max_bytes"`
+	Leader   string   `json:"leader"` // the node that decides, "" where there is no cluster
+	Behind   []string `json:"behind"` // nodes that are away, or have not caught up
+}
+
+func newStreamCheck(info *jetstream.StreamInfo) streamCheck {
+	c := streamCheck{info.Config.Name, info.State.Msgs, info.State.Bytes, info.Config.MaxBytes, "", []string{}}
+	if info.Cluster != nil {
+		c.Leader = info.Cluster.Leader
+		for _, node := range info.Cluster.Replicas {
+			if node.Offline || !node.Current {
+				c.Behind = append(c.Behind, node.Name)
+			}
+		}
+	}
+	return c
+}
+
+// cluster says who leads, and who is not there.
+func (s streamCheck) cluster() string {
+	switch {
+	case s.Leader == "":
+		return ""
+	case len(s.Behind) == 0:
+		return ", led by " + s.Leader
+	}
+	return ", led by " + s.Leader + ", without " + strings.Join(s.Behind, " and ")
 }
 
 // stateCheck is the backlog of one state's consumer.
@@ -113,8 +140,7 @@ func (a *app) checkNATS(ctx context.Context) natsCheck {
 			check.Missing = append(check.Missing, fmt.Sprintf("stream %s: %v", want.Name, err))
 			continue
 		}
-		info := s.CachedInfo()
-		check.Streams = append(check.Streams, streamCheck{want.Name, info.State.Msgs, info.State.Bytes, info.Config.MaxBytes})
+		check.Streams = append(check.Streams, newStreamCheck(s.CachedInfo()))
 	}
 	for _, state := range schemas.WorkStates {
 		cons, err := c.js.Consumer(ctx, streams.StreamLog, streams.WorkConsumer(state))
@@ -189,7 +215,7 @@ func (a *app) tellDiagnosis(d diagnosis) {
 	}
 	for _, s := range d.NATS.Streams {
 		if s.MaxBytes > 0 {
-			rows = append(rows, []string{"  " + s.Name, "yes", fmt.Sprintf("%d messages, %d MB, %.1f %% full", s.Messages, s.Bytes>>20, 100*float64(s.Bytes)/float64(s.MaxBytes))})
+			rows = append(rows, []string{"  " + s.Name, "yes", fmt.Sprintf("%d messages, %d MB, %.1f %% full", s.Messages, s.Bytes>>20, 100*float64(s.Bytes)/float64(s.MaxBytes)) + s.cluster()})
 		}
 	}
 	for _, s := range d.NATS.States {
