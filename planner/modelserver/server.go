@@ -72,6 +72,9 @@ func (s *Server) Serve(ctx context.Context) error {
 	}
 	defer s.Close()
 	server := &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}
+	idle := &unasked{conns: map[net.Conn]struct{}{}}
+	server.ConnState = idle.state
+	server.RegisterOnShutdown(idle.close)
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(s.listener) }()
 	select {
@@ -86,7 +89,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	if err != nil {
 		err = errors.Join(fmt.Errorf("stop model server: %w", err), server.Close())
 	}
-	<-failed
+	_ = <-failed // http.ErrServerClosed, always: it was shut down
 	return err
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -162,6 +163,19 @@ func TestPathsMethodsKeysAndSizes(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Clients hold connections in reserve. One on which nothing was asked yet doesn't hold a stop up.
+func TestStopDoesNotWaitForConnectionsInReserve(t *testing.T) {
+	var conn net.Conn
+	t.Cleanup(func() { conn.Close() }) // after the stop, which start has promised
+	s := start(t, Config{AnswersReader: strings.NewReader(`{"match":"p","answers":["a"]}`), StopGrace: time.Second})
+	var err error
+	if conn, err = net.Dial("tcp", s.Addr()); err != nil {
+		t.Fatal(err)
+	}
+	ask(t, client(s, ""), user("p")) // connections are accepted in order: the reserve is known too
+	http.DefaultTransport.(*http.Transport).CloseIdleConnections()
 }
 
 // A stop doesn't wait for an answer that is held back, and does for one under way.
