@@ -98,7 +98,7 @@ func (s *Schema) validate(v any) (err error) {
 	s.budget.left = min(baseVisits+visitsPerValue*countValues(v), maxVisits)
 	defer func() {
 		if r := recover(); r != nil {
-			if r == errBudget {
+			if e, ok := r.(error); ok && errors.Is(e, errBudget) {
 				err = faultf("", "%v", errBudget)
 				return
 			}

@@ -22,7 +22,7 @@ func (a *Answer) toolCalls(field rawJSON) {
 			a.unreadable("tool_calls is a string", err)
 			return
 		}
-		notes = append(reading.Repairs, schemas.Repair{Rule: ToolCallsString, Detail: "tool_calls is a string that holds JSON"})
+		notes = append(slices.Clone(reading.Repairs), schemas.Repair{Rule: ToolCallsString, Detail: "tool_calls is a string that holds JSON"})
 		field = reading.JSON
 	}
 	switch kind(field) {

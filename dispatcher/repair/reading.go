@@ -120,9 +120,7 @@ func read(text string, ending Ending, level int) (string, notes, error) {
 		return "", nil, err
 	}
 	p.notes.add(DoubleEncoded, 0, "a JSON string that holds JSON")
-	for _, n := range more {
-		p.notes = append(p.notes, n)
-	}
+	p.notes = append(p.notes, more...)
 	return decoded, p.notes.merged(), nil
 }
 

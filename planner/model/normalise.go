@@ -105,7 +105,7 @@ func (n *normaliser) mend(body []byte) ([]byte, error) {
 	if err := json.Unmarshal(body, &top); err != nil {
 		var syntax *json.SyntaxError
 		if errors.As(err, &syntax) {
-			return nil, fmt.Errorf("not JSON at byte %d (%v): %s", syntax.Offset, syntax, printable(clip(string(body), 200)))
+			return nil, fmt.Errorf("not JSON at byte %d (%w): %s", syntax.Offset, syntax, printable(clip(string(body), 200)))
 		}
 		return nil, fmt.Errorf("no JSON object: %s", printable(clip(string(body), 200)))
 	}

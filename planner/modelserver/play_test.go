@@ -3,6 +3,7 @@ package modelserver
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -91,8 +92,8 @@ func TestFaultsComeFirstAndPass(t *testing.T) {
 		return response.Choices[0].Message.Content
 	}
 	first := []openai.ChatCompletionMessage{user("p")}
-	second := append(first, assistant("one"), user("more"))
-	third := append(second, assistant("two"), user("more"))
+	second := slices.Concat(first, []openai.ChatCompletionMessage{assistant("one"), user("more")})
+	third := slices.Concat(second, []openai.ChatCompletionMessage{assistant("two"), user("more")})
 	for i, step := range []struct {
 		call call
 		want string

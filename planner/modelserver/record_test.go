@@ -163,7 +163,7 @@ func TestRecordingOddUpstreams(t *testing.T) {
 			}
 			s := start(t, Config{Answers: path, Record: upstream.URL + "/api/v1", RecordKey: secret, APIKey: "local-key"})
 			noFollow := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-			r, _ := http.NewRequestWithContext(t.Context(), "POST", s.URL()+"/chat/completions", strings.NewReader(`{"model":"m","messages":[{"role":"user","content":"p"}]}`))
+			r, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL()+"/chat/completions", strings.NewReader(`{"model":"m","messages":[{"role":"user","content":"p"}]}`))
 			r.Header.Set("Content-Type", "application/json")
 			r.Header.Set("Authorization", "Bearer local-key")
 			response, err := noFollow.Do(r)

@@ -89,7 +89,9 @@ func (s *Server) Serve(ctx context.Context) error {
 	if err != nil {
 		err = errors.Join(fmt.Errorf("stop model server: %w", err), server.Close())
 	}
-	_ = <-failed // http.ErrServerClosed, always: it was shut down
+	if served := <-failed; !errors.Is(served, http.ErrServerClosed) {
+		err = errors.Join(err, fmt.Errorf("serve models: %w", served))
+	}
 	return err
 }
 

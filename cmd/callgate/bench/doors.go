@@ -52,7 +52,7 @@ func (r *rig) doors(inFlight int) *contestant {
 		},
 		do: func(ctx context.Context) error {
 			id := fmt.Sprintf(idForm, r.client.next.Add(1))
-			_, err := r.client.submit(ctx, schemas.Job{ID: id, Prompt: "Write a Python function that adds two numbers."})
+			err := r.client.submit(ctx, schemas.Job{ID: id, Prompt: "Write a Python function that adds two numbers."})
 			return err
 		},
 	}
@@ -110,25 +110,25 @@ func (c *connection) results(ctx context.Context) (jetstream.ConsumeContext, err
 }
 
 // submit publishes a job and waits for its outcome, which must be completed.
-func (c *connection) submit(ctx context.Context, job schemas.Job) (schemas.Outcome, error) {
-	var out schemas.Outcome
+func (c *connection) submit(ctx context.Context, job schemas.Job) error {
 	body, err := json.Marshal(job)
 	if err != nil {
-		return out, err
+		return err
 	}
 	over := c.expect(job.ID)
 	if _, err := c.js.Publish(ctx, streams.SubmitSubject(tenant, schemas.LaneInteractive), body); err != nil {
-		return out, fmt.Errorf("submit job %s: %w", job.ID, err)
+		return fmt.Errorf("submit job %s: %w", job.ID, err)
 	}
 	m, err := wait(ctx, job.ID, over)
 	if err != nil {
-		return out, err
+		return err
 	}
+	var out schemas.Outcome
 	if err := json.Unmarshal(m.Data, &out); err != nil {
-		return out, fmt.Errorf("outcome of job %s: %w", job.ID, err)
+		return fmt.Errorf("outcome of job %s: %w", job.ID, err)
 	}
 	if out.State != schemas.StateCompleted {
-		return out, fmt.Errorf("job %s ended as %s: %w", job.ID, out.State, out.Result.Error)
+		return fmt.Errorf("job %s ended as %s: %w", job.ID, out.State, out.Result.Error)
 	}
-	return out, nil
+	return nil
 }

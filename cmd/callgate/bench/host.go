@@ -82,7 +82,7 @@ func filesystem(dir string) string {
 	name, ok := map[int64]string{
 		unix.EXT4_SUPER_MAGIC: "ext4", unix.XFS_SUPER_MAGIC: "xfs", unix.BTRFS_SUPER_MAGIC: "btrfs",
 		unix.TMPFS_MAGIC: "tmpfs", unix.OVERLAYFS_SUPER_MAGIC: "overlay", 0x2fc12fc1: "zfs",
-	}[int64(st.Type)]
+	}[st.Type]
 	if !ok {
 		name = fmt.Sprintf("0x%x", st.Type)
 	}

@@ -84,8 +84,7 @@ func (b *jobsBench) new() string { return fmt.Sprintf("%s%d", b.sync, b.next.Add
 // submit does one job with the program of that number, and returns its ID.
 func (b *jobsBench) submit(ctx context.Context, number string) (string, error) {
 	id := "bench-" + b.new()
-	_, err := b.up.client.submit(ctx, job(id, number))
-	return id, err
+	return id, b.up.client.submit(ctx, job(id, number))
 }
 
 // saturation keeps every slot busy, in the pipeline and in the sandbox alone.
