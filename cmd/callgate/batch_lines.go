@@ -94,6 +94,11 @@ func parseBatchLine(raw []byte, n int) batchLine {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.DisallowUnknownFields()
 	err := dec.Decode(&line)
+	if err == nil {
+		if _, after := dec.Token(); !errors.Is(after, io.EOF) {
+			err = fmt.Errorf("more behind the object, at byte %d", dec.InputOffset())
+		}
+	}
 	line.number = n
 	switch {
 	case err != nil:
@@ -103,8 +108,9 @@ func parseBatchLine(raw []byte, n int) batchLine {
 	case line.Lane != "" && line.Lane != schemas.LaneInteractive && line.Lane != schemas.LaneBatch:
 		line.fault = schemas.Errorf(schemas.ClassSubmissionInvalid, "line %d: lane %q: interactive or batch", n, oneLine(string(line.Lane), 40))
 	case line.Tenant != "":
-		if err := schemas.CheckName("tenant", line.Tenant); err != nil {
-			line.fault = schemas.Errorf(schemas.ClassSubmissionInvalid, "line %d: %v", n, err)
+		var wrong *schemas.Error
+		if err := schemas.CheckName("tenant", line.Tenant); errors.As(err, &wrong) {
+			line.fault = schemas.Errorf(wrong.Class, "line %d: %s", n, wrong.Message)
 		}
 	}
 	if line.CustomID == "" {
