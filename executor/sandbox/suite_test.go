@@ -64,6 +64,10 @@ func (p program) spec(t *testing.T) Spec {
 			t.Fatalf("%s: %v", p.name, err)
 		}
 	}
+	if slow, err := strconv.ParseInt(os.Getenv("CALLGATE_TEST_SLOWER"), 10, 64); err == nil { // an emulated processor
+		l := spec.Limits.orDefault(DefaultLimits)
+		spec.Limits.WallMS, spec.Limits.CPUMS = l.WallMS*slow, l.CPUMS*slow
+	}
 	spec.Stdin = []byte(strings.ReplaceAll(p.want["stdin"], `\n`, "\n"))
 	if name, content, ok := strings.Cut(p.want["file"], " "); ok {
 		spec.Files = []schemas.File{{Path: name, Content: content}}
