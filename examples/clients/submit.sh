@@ -29,7 +29,17 @@ say "SUB _INBOX.$id 3"
 say "PUB callgate.submit.$tenant _INBOX.$id $length"
 say "$job"
 
-sequence=
+# A rejection may come before the acknowledgement that says under which number to look for it.
+sequence= rejections=
+refused() {
+  local line
+  [[ -n $sequence ]] || return 0
+  while IFS= read -r line; do
+    [[ $line == *"\"sequence\":$sequence,"* ]] && { echo "rejected: $line" >&2; exit 2; }
+  done <<<"$rejections"
+  return 0
+}
+
 while IFS= read -r line <&3; do
   line=${line%$'\r'}
   case $line in
@@ -44,8 +54,9 @@ while IFS= read -r line <&3; do
         # JetStream's own acknowledgement: {"stream":"CALLGATE_SUBMIT","seq":7}
         3) [[ $body == *'"error"'* ]] && { echo "refused: $body" >&2; exit 3; }
            sequence=${body##*\"seq\":}; sequence=${sequence%%[,\}]*}
-           echo "stored as submission $sequence" >&2 ;;
-        2) [[ -n $sequence && $body == *"\"sequence\":$sequence,"* ]] && { echo "rejected: $body" >&2; exit 2; } ;;
+           echo "stored as submission $sequence" >&2
+           refused ;;
+        2) rejections+=$body$'\n'; refused ;;
       esac ;;
   esac
 done
