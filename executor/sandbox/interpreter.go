@@ -57,6 +57,11 @@ func findInterpreter(lang schemas.Language, configured string) (*Interpreter, er
 	return nil, fmt.Errorf("no %s interpreter at %s", lang, strings.Join(places, ", "))
 }
 
+// debianNodeModules is where Debian keeps parts of Node's own library, such as
+// acorn and undici, that it builds node without: node aborts where they are
+// missing (nodejs source package, debian/rules, --shared-builtin-*).
+const debianNodeModules = "/usr/share/nodejs"
+
 const pythonInquiry = `
 import json, platform, site, sys, sysconfig
 p = [sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")] + site.getsitepackages()
@@ -81,6 +86,9 @@ func (in *Interpreter) inquire() error {
 	}
 	if in.Language != schemas.Python {
 		in.Version = strings.TrimPrefix(string(bytes.TrimSpace(out)), "v")
+		if _, err := os.Stat(debianNodeModules); err == nil {
+			in.Libraries = []string{debianNodeModules}
+		}
 		return nil
 	}
 	var answer struct {
