@@ -7,13 +7,18 @@ import (
 	"callgate.dev/schemas"
 )
 
-// tryProgram counts a program as an attempt and sends it to be run.
-func tryProgram(in schemas.Envelope, source string) schemas.Envelope {
+// tryProgram counts a program as an attempt and sends it to be run. Last is the
+// event of the attempt before: the same program again keeps what was found out
+// about it.
+func tryProgram(last, in schemas.Envelope, source string) schemas.Envelope {
 	digest := schemas.Digest([]byte(source))
 	again := rejectedBefore(in, digest, "program")
 	in = count(in, digest)
 	in.Code = &schemas.Code{Language: in.Job.Language, Source: source, Digest: digest}
 	if again != nil {
+		if last.Code != nil && last.Code.Digest == digest {
+			in.Facts, in.Run, in.Tests = last.Facts, last.Run, last.Tests
+		}
 		return in.Fail(again)
 	}
 	return in.Next(schemas.StateSandboxExecution)

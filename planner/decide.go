@@ -18,6 +18,7 @@ const MaxCalls = 128
 
 // decide makes the next event of an answer. In has it settled already.
 func (p *Planner) decide(in schemas.Envelope, resp Response) (schemas.Envelope, error) {
+	last := in
 	in.Code, in.Text, in.Facts, in.Run, in.Tests = nil, "", nil, nil, nil
 	content := answer.Visible(resp.Content[:min(len(resp.Content), answer.MaxBytes)])
 	if len(resp.Content) > answer.MaxBytes {
@@ -44,7 +45,7 @@ func (p *Planner) decide(in schemas.Envelope, resp Response) (schemas.Envelope, 
 	}
 	in.Answer.Repairs = slices.Concat(in.Answer.Repairs, read.Repairs)
 	if read.Source != "" {
-		return tryProgram(in, read.Source), nil
+		return tryProgram(last, in, read.Source), nil
 	}
 	return tryText(in, read.Text), nil
 }

@@ -66,7 +66,7 @@ func (p *Planner) Handle(ctx context.Context, in schemas.Envelope) (schemas.Enve
 		return in.Fail(err), nil
 	}
 	if in.Job.Code != "" && in.Turn == 0 && in.Attempt == 0 {
-		return tryProgram(in, in.Job.Code), nil
+		return tryProgram(in, in, in.Job.Code), nil
 	}
 	said, err := conversation(in)
 	if err != nil {

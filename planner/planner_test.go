@@ -257,3 +257,20 @@ func TestConfig(t *testing.T) {
 		t.Errorf("deadline %v", d)
 	}
 }
+
+// A result says under which isolation its program ran, also where the program
+// came again and was not run a second time.
+func TestSameProgramAgainKeepsItsRun(t *testing.T) {
+	p := newPlanner(t, play(t, "Write add.", block("a = 1\n"), block("a = 1\n")))
+	next := handle(t, p, submitted(t, `{"prompt":"Write add."}`))
+	next.Facts = &schemas.Facts{Parses: true, CodeHash: "cg1:abc"}
+	next.Run = &schemas.RunReport{Status: schemas.RunError, WallMS: 12, Isolation: schemas.Isolation{Cgroup: "v1", Versions: map[string]string{"sandbox": "1"}}}
+	next = handle(t, p, rejected(t, next, schemas.ClassTestsFailed, "AssertionError"))
+	if next.State != schemas.StateFailed || next.Error.Class != schemas.ClassNoProgress {
+		t.Fatalf("state %s, error %v", next.State, next.Error)
+	}
+	m := next.Result.Metadata
+	if m.CodeHash != "cg1:abc" || m.ExecutionTimeMS != 12 || m.SandboxVersion != "1" || m.Isolation == nil || m.Isolation.Cgroup != "v1" {
+		t.Errorf("metadata %+v", m)
+	}
+}

@@ -19,6 +19,9 @@ func TestHumanEval(t *testing.T) {
 	}
 	f, err := os.Open(path)
 	if err != nil {
+		if os.Getenv("CI") == "" {
+			t.Skipf("%v: the recorded answers are not part of the project; CALLGATE_HUMANEVAL names them", err)
+		}
 		t.Fatalf("the recorded answers are missing; CALLGATE_HUMANEVAL names the file: %v", err)
 	}
 	defer func() { _ = f.Close() }()

@@ -1,6 +1,8 @@
 package admission
 
 import (
+	"bytes"
+	"encoding/json"
 	"slices"
 
 	"callgate.dev/schemas"
@@ -41,9 +43,26 @@ func Admit(raw []byte, meta schemas.Meta) (schemas.Envelope, error) {
 		State:      schemas.StatePlanning,
 		At:         meta.Stored.UTC(),
 		CreatedAt:  meta.Stored.UTC(),
-		Submission: schemas.Submission{Sequence: meta.Sequence, Digest: schemas.Digest(raw), Door: meta.Door},
+		Submission: schemas.Submission{Sequence: meta.Sequence, Digest: digest(raw), Door: meta.Door},
 		Job:        job,
 	}, nil
+}
+
+// digest tells submissions apart by what they say: the same fields with other
+// white space, or in another order, are the same submission. Numbers keep the
+// text that they were written with.
+func digest(raw []byte) string {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	var v any
+	if err := dec.Decode(&v); err != nil {
+		return schemas.Digest(raw) // it was decoded before: this cannot be
+	}
+	canonical, err := json.Marshal(v) // keys in order
+	if err != nil {
+		return schemas.Digest(raw)
+	}
+	return schemas.Digest(canonical)
 }
 
 // checkMeta holds the caller to what it must know. A tenant is part of a

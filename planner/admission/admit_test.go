@@ -20,7 +20,7 @@ func TestAdmit(t *testing.T) {
 	if got.JobID != "j20260301t120405-42" || got.Job.ID != "" || got.Tenant != "acme" || got.Lane != schemas.LaneBatch || got.State != schemas.StatePlanning {
 		t.Errorf("event %+v", got)
 	}
-	if got.Submission != (schemas.Submission{Sequence: 42, Digest: schemas.Digest(raw), Door: "publish"}) {
+	if got.Submission != (schemas.Submission{Sequence: 42, Digest: digest(raw), Door: "publish"}) {
 		t.Errorf("submission %+v", got.Submission)
 	}
 	if !got.CreatedAt.Equal(meta.Stored) || got.CreatedAt.Location() != time.UTC {
@@ -42,6 +42,35 @@ func TestAdmit(t *testing.T) {
 	}
 	if _, err := schemas.DecodeEnvelope(b); err != nil {
 		t.Error(err)
+	}
+}
+
+// The same job, written by another library, is the same submission; another
+// value is not, and neither is another spelling of a number.
+func TestSubmissionsAreToldApartByWhatTheySay(t *testing.T) {
+	of := func(body string) string {
+		t.Helper()
+		env, err := Admit([]byte(body), meta)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return env.Submission.Digest
+	}
+	first := of(`{"id":"a","prompt":"x","limits":{"attempts":2,"turns":3}}`)
+	if same := of("{ \"limits\": {\"turns\": 3, \"attempts\": 2},\n \"prompt\": \"\\u0078\", \"id\": \"a\" }"); same != first {
+		t.Errorf("digest %s, of the same fields %s", first, same)
+	}
+	for _, other := range []string{
+		`{"id":"a","prompt":"y","limits":{"attempts":2,"turns":3}}`,
+		`{"id":"a","prompt":"x","limits":{"attempts":2}}`,
+		`{"id":"a","prompt":"x","limits":{"attempts":2,"turns":3},"context":1.0}`,
+	} {
+		if of(other) == first {
+			t.Errorf("%s has the same digest", other)
+		}
+	}
+	if of(`{"prompt":"x","context":1}`) == of(`{"prompt":"x","context":1.0}`) {
+		t.Error("1 and 1.0 are shown to the model as they are, and have the same digest")
 	}
 }
 
