@@ -41,7 +41,7 @@ type Envelope struct {
 	Error    *Error    `json:"error,omitempty"`
 	Result   *Result   `json:"result,omitempty"` // on terminal states
 
-	Wait     *Wait     `json:"wait,omitempty"`     // on waiting
+	Wait     *Wait     `json:"wait,omitempty"`     // on waiting, and on the event that resumes it
 	Intent   *Intent   `json:"intent,omitempty"`   // on calling
 	Steering *Steering `json:"steering,omitempty"` // on an event that an operator caused
 

@@ -24,7 +24,9 @@ func explain(err *jsonschema.ValidationError, root *jsonschema.Schema, doc any) 
 			unknownFields(&faults, leaf, root, found)
 		case "type":
 			faults.add(at, "%s (%s)", leaf.Message, excerpt(found))
-		case "enum", "const", "pattern", "format", "not":
+		case "not":
+			faults.add(at, "%s", excluded(leaf, root, found))
+		case "enum", "const", "pattern", "format":
 			faults.add(at, "%s is wrong: %s", excerpt(found), leaf.Message)
 		case "anyOf", "oneOf":
 			faults.add(at, "%s", alternatives(leaf))
@@ -46,6 +48,15 @@ func instancePointer(e *jsonschema.ValidationError) string {
 		return p
 	}
 	return e.InstanceLocation
+}
+
+// excluded says what a value must not be. The one form that has words of its
+// own is a set of fields that must not be given together.
+func excluded(leaf *jsonschema.ValidationError, root *jsonschema.Schema, found any) string {
+	if s := schemaAt(root, leaf.AbsoluteKeywordLocation); s != nil && s.Not != nil && len(s.Not.Required) > 1 {
+		return strings.Join(s.Not.Required, " and ") + " exclude each other; give one of them"
+	}
+	return excerpt(found) + " is what the schema excludes"
 }
 
 // alternatives says why each of them failed, in one sentence.

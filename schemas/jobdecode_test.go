@@ -91,7 +91,7 @@ func TestDecodeJobRefuses(t *testing.T) {
 		{"path twice", `{"prompt":"p","files":[{"path":"a"},{"path":"a"}]}`, ClassSubmissionInvalid, []string{"/files/1/path", "twice", "/files/0"}},
 		{"file as a directory", `{"prompt":"p","files":[{"path":"a/b"},{"path":"a"}]}`, ClassSubmissionInvalid, []string{"/files/0/path", "beneath /files/1"}},
 		{"long name", `{"prompt":"p","files":[{"path":"` + strings.Repeat("n", 300) + `"}]}`, ClassSubmissionInvalid, []string{"more than 255 bytes"}},
-		{"two contents", `{"prompt":"p","files":[{"path":"a","content":"x","content_base64":"eA=="}]}`, ClassSubmissionInvalid, []string{"/files/0", "not"}},
+		{"two contents", `{"prompt":"p","files":[{"path":"a","content":"x","content_base64":"eA=="}]}`, ClassSubmissionInvalid, []string{"/files/0", "content and content_base64 exclude each other"}},
 		{"bad base64", `{"prompt":"p","files":[{"path":"a","content_base64":"a*"}]}`, ClassSubmissionInvalid, []string{"/files/0/content_base64", "base64"}},
 		{"wrong digest", `{"prompt":"p","files":[{"path":"a","content":"x","sha256":"` + strings.Repeat("0", 64) + `"}]}`, ClassSubmissionInvalid, []string{"/files/0/sha256"}},
 		{"wrong size", `{"prompt":"p","files":[{"path":"a","content":"x","size_bytes":9}]}`, ClassSubmissionInvalid, []string{"/files/0/size_bytes", "1 bytes"}},
