@@ -18,7 +18,7 @@ import (
 
 // client is a connection to a pipeline.
 type client struct {
-	url   string
+	url   string // without a password, for people to read
 	nc    *nats.Conn
 	js    jetstream.JetStream
 	blobs *streams.Blobs
@@ -44,14 +44,14 @@ func dial(url, name string) (*client, error) {
 	nc, err := nats.Connect(url, nats.Name(name), nats.MaxReconnects(-1), nats.ReconnectWait(250*time.Millisecond),
 		nats.ReconnectBufSize(-1), nats.Timeout(5*time.Second))
 	if err != nil {
-		return nil, fmt.Errorf("connect to %s: %w", url, err)
+		return nil, fmt.Errorf("connect to %s: %w", redacted(url), redactIn(err, url))
 	}
 	c, err := newClient(nc)
 	if err != nil {
 		nc.Close()
 		return nil, err
 	}
-	c.url = url
+	c.url = redacted(url)
 	return c, nil
 }
 

@@ -159,7 +159,7 @@ func (a *app) checkNATS(ctx context.Context) natsCheck {
 // matter, only that it does and takes the key.
 func checkModel(ctx context.Context, m modelFlags) modelCheck {
 	c, err := m.config()
-	check := modelCheck{URL: c.BaseURL, Model: c.Model}
+	check := modelCheck{URL: redacted(c.BaseURL), Model: c.Model}
 	if err != nil {
 		check.Error = err.Error()
 		return check

@@ -74,7 +74,7 @@ func (a *app) up(ctx context.Context, u *upFlags) (err error) {
 		a.log.Warn("other commands need --nats: the state file could not be written", "error", err)
 	}
 	defer removeUpState(state.PID)
-	fmt.Fprintf(a.out, "ready %s\n", url)
+	fmt.Fprintf(a.out, "ready %s\n", redacted(url))
 	group.Go(func() error { return p.run(ctx) })
 	return group.Wait()
 }
