@@ -15,10 +15,10 @@ PACKAGES := libc6-dev pkg-config libseccomp-dev python3
 COMMANDS := node:nodejs
 test: COMMANDS += npm:npm
 
-.PHONY: setup build demo test race isolated lint humaneval bench image clean help
+.PHONY: setup build demo test race isolated lint humaneval bench image compose-test clean help
 
 help: ## what there is to make
-	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
 
 setup: ## installs the Debian packages that are missing
 	@missing=(); \
@@ -64,6 +64,11 @@ bench: setup build ## the project's own benchmarks
 image: setup build ## the container image; BASE=… for another base than debian:bookworm-slim
 	cd streams && CGO_ENABLED=0 go build -trimpath -o ../bin/nats-server github.com/nats-io/nats-server/v2
 	docker build $(if $(BASE),--build-arg BASE=$(BASE)) -t callgate:latest .
+
+compose-test: setup build ## compose.yaml on this machine's engine: batches while nodes and an executor are killed; some minutes
+	compose/base.sh
+	$(MAKE) image
+	compose/try.sh $(wildcard $(HUMANEVAL))
 
 clean: ## removes what was built
 	rm -rf bin $(HELPER)
