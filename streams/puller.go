@@ -86,8 +86,11 @@ func (p *puller) take(ctx context.Context, free <-chan struct{}) int {
 	}
 	n := 1 + takeFree(free)
 	if n < p.slots/4 {
-		_ = pause(ctx, linger) // an ended ctx is seen at the next take
+		_ = pause(ctx, linger)
 		n += takeFree(free)
+	}
+	if ctx.Err() != nil { // select chooses at random among what is ready
+		return 0
 	}
 	return n
 }
