@@ -9,9 +9,6 @@ RUN apt-get update -q \
  && rm -rf /var/lib/apt/lists/* \
  && useradd --uid 10001 --home-dir /var/lib/callgate --create-home callgate
 
-# Debian's node reads parts of itself from there, so programs have to find them in the sandbox too.
-ENV CALLGATE_LIBRARY=/usr/share/nodejs
-
 COPY bin/callgate bin/nats-server /usr/local/bin/
 
 # Every role but the executor runs without privileges; compose.yaml gives the executor what it needs.
