@@ -32,8 +32,7 @@ func TestClientsInOtherLanguages(t *testing.T) {
 		{"node", []string{"node", filepath.Join(clients, "submit.mjs")}, 1},
 	} {
 		run := func(prompt string, env ...string) result {
-			args := append(c.command[1:len(c.command):len(c.command)], prompt)
-			cmd := exec.CommandContext(r.ctx, c.command[0], args...)
+			cmd := exec.CommandContext(r.ctx, c.command[0], c.command[1], prompt)
 			cmd.Dir = clients
 			cmd.Env = environment(r.home, append([]string{"CALLGATE_NATS=" + r.c.url, "CALLGATE_TENANT=" + c.name}, env...)...)
 			return command(t, cmd)

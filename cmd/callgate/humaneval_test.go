@@ -56,7 +56,7 @@ func TestHumanEvalThroughCrashes(t *testing.T) {
 	reaches(t, out, 130, work)
 	pipeline.end(syscall.SIGKILL)
 	work.end(syscall.SIGKILL)
-	pipeline = begin()
+	begin()
 	work = batch("--resume")
 	var summary batchSummary
 	if err := json.NewDecoder(work.out).Decode(&summary); err != nil {
