@@ -123,7 +123,7 @@ func rawRelay(b *testing.B, f *fixture) (stop func()) {
 	var running []jetstream.ConsumeContext
 	var relays sync.WaitGroup
 	for _, state := range schemas.WorkStates {
-		c, err := f.js.Consumer(f.ctx, streams.StreamLog, streams.WorkConsumer(state))
+		c, err := f.js.Consumer(f.ctx, streams.StreamLog, streams.WorkConsumer(state, schemas.LaneInteractive))
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -25,6 +25,7 @@ type delivery struct {
 	tenant, job string
 	seq         uint64 // of the event
 	delivered   int    // how often, this time included
+	excused     int    // of those, how often the log could not be written
 	stored      time.Time
 	env         schemas.Envelope
 	refs        refs
@@ -54,7 +55,7 @@ func deliveryFrom(ctx context.Context) (*delivery, bool) {
 
 // tries is how often the event was handled in vain before this delivery.
 func (d *delivery) tries() int {
-	n := d.delivered - 1
+	n := max(0, d.delivered-1-d.excused)
 	if d.env.Wait != nil {
 		n += d.env.Wait.Tries
 	}

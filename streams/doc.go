@@ -38,7 +38,8 @@
 //	redelivered, newer event seen      nothing                            ack
 //	redelivered, job waits             nothing; its timer is set again    ack
 //	redelivered, only intents behind   waits for their leases, then goes on
-//	tried Tries times                  failed (last error's class)        ack
+//	waited Tries times                 failed (last error's class)        ack
+//	delivered Deliveries times         failed (internal)                  ack
 //	limits.wall_ms used up             failed (deadline_exceeded)         ack
 //
 //	event that can follow              that event                         ack
@@ -61,6 +62,7 @@
 //	no answer from the server          asks what became of it, repeats
 //
 // A nak that waits counts as a try, and so does a crash: the server counts
-// deliveries, and those counts outlive a crash of the server. A waiting event
+// deliveries, and those counts outlive a crash of the server. What a worker
+// could not write does not count while that worker lives. A waiting event
 // carries the tries made so far, and so does the event that resumes it.
 package streams

@@ -50,7 +50,13 @@ func JobSubject(state schemas.State, lane schemas.Lane, tenant, job string) stri
 // different strings are checked against different in-flight proposals.
 func FenceSubject(tenant, job string) string { return jobPrefix + "*.*." + tenant + "." + job }
 
-// StateSubject covers every event of a state, the filter of its consumer.
+// LaneSubject covers every event of a state in a lane, the filter of its
+// consumer.
+func LaneSubject(state schemas.State, lane schemas.Lane) string {
+	return jobPrefix + string(state) + "." + string(lane) + ".*.*"
+}
+
+// StateSubject covers every event of a state.
 func StateSubject(state schemas.State) string { return jobPrefix + string(state) + ".*.*.*" }
 
 // TenantSubject covers every event of a tenant.

@@ -31,8 +31,12 @@ const (
 	ConsumerResults = "results" // terminal events, to be published as outcomes
 )
 
-// WorkConsumer names the durable consumer of a work state.
-func WorkConsumer(state schemas.State) string { return string(state) }
+// WorkConsumer names the durable consumer of a work state in a lane. Each lane
+// has its own: in one queue a job that somebody waits for would stand behind
+// every job of a batch.
+func WorkConsumer(state schemas.State, lane schemas.Lane) string {
+	return string(state) + "-" + string(lane)
+}
 
 // AdmissionConsumer names the consumer of one tenant's submissions in a lane.
 func AdmissionConsumer(tenant string, lane schemas.Lane) string {
@@ -112,7 +116,9 @@ func NewTopology(c TopologyConfig) (Topology, error) {
 		logStream(c), submitStream(c), rejectedStream(c), resultsStream(c), callsStream(c), timersStream(c), blobsBucket(c),
 	}}
 	for _, state := range schemas.WorkStates {
-		t.Consumers = append(t.Consumers, c.consumer(StreamLog, WorkConsumer(state), StateSubject(state)))
+		for _, lane := range schemas.Lanes {
+			t.Consumers = append(t.Consumers, c.consumer(StreamLog, WorkConsumer(state, lane), LaneSubject(state, lane)))
+		}
 	}
 	t.Consumers = append(t.Consumers,
 		c.consumer(StreamTimers, ConsumerWake, AllWakeSubjects),

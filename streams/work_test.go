@@ -87,7 +87,7 @@ func (f *fixture) runOnce(c streams.WorkerConfig) streams.Observation {
 // pending is what a state's consumer has not had acked.
 func (f *fixture) pending(state schemas.State) (ackPending, undelivered int) {
 	f.t.Helper()
-	c, err := f.js.Consumer(f.ctx, streams.StreamLog, streams.WorkConsumer(state))
+	c, err := f.js.Consumer(f.ctx, streams.StreamLog, streams.WorkConsumer(state, schemas.LaneInteractive))
 	if err != nil {
 		f.t.Fatal(err)
 	}

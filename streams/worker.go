@@ -23,11 +23,17 @@ type WorkerConfig struct {
 	Observe func(Observation) // told of every settled delivery; optional
 	Logger  *slog.Logger      // default: nowhere
 
-	// Slots is how many handlers may run at once. Default 16.
+	// Slots is how many handlers may run at once in each lane. A batch that
+	// fills its own leaves those of the other lane alone. Default 16.
 	Slots int
 	// Tries is how often an event is handled in vain before the job fails,
-	// deliveries that ended in a crash and waits counted. Default 6.
+	// waits counted. Default 6.
 	Tries int
+	// Deliveries is how often an event is delivered before the job fails though
+	// no handler ever said anything: an event that ends its workers must not do
+	// so for ever, and one whose workers were killed is not to blame. Default
+	// 20, or Tries where that is more.
+	Deliveries int
 	// Backoff bounds the delay before the next try: full jitter below a value
 	// that doubles from First to Most. Defaults 1 s and 60 s.
 	BackoffFirst, BackoffMost time.Duration
@@ -61,7 +67,7 @@ func (c WorkerConfig) Validate() error {
 		errs = append(errs, errors.New("handler, log and now: required"))
 	}
 	c = c.orDefault()
-	errs = append(errs, positive("slots", c.Slots), positive("tries", c.Tries),
+	errs = append(errs, positive("slots", c.Slots), positive("tries", c.Tries), positive("deliveries", c.Deliveries),
 		positive("first backoff", c.BackoffFirst), positive("most backoff", c.BackoffMost), positive("long wait", c.LongWait),
 		positive("heartbeat", c.Heartbeat), positive("overrun", c.Overrun), positive("grace", c.Grace),
 		positive("pull wait", c.PullWait), positive("append timeout", c.AppendTimeout))
@@ -71,6 +77,7 @@ func (c WorkerConfig) Validate() error {
 func (c WorkerConfig) orDefault() WorkerConfig {
 	def(&c.Slots, 16)
 	def(&c.Tries, 6)
+	def(&c.Deliveries, max(20, c.Tries))
 	def(&c.BackoffFirst, time.Second)
 	def(&c.BackoffMost, time.Minute)
 	def(&c.LongWait, 5*time.Second)
@@ -92,7 +99,8 @@ type Worker struct {
 
 	mu      sync.Mutex
 	running map[*delivery]struct{}
-	drain   bool // handlers' contexts have ended for shutdown
+	drain   bool           // handlers' contexts have ended for shutdown
+	excused map[uint64]int // events to deliveries that failed for want of the log
 }
 
 // NewWorker returns the loop of c.State, ready to Run.
@@ -100,16 +108,16 @@ func NewWorker(c WorkerConfig) (*Worker, error) {
 	if err := c.Validate(); err != nil {
 		return nil, fmt.Errorf("worker: %w", err)
 	}
-	return &Worker{WorkerConfig: c.orDefault(), running: map[*delivery]struct{}{}}, nil
+	return &Worker{WorkerConfig: c.orDefault(), running: map[*delivery]struct{}{}, excused: map[uint64]int{}}, nil
 }
 
 // Run handles events until ctx ends. Then it pulls no more, waits Grace for
 // running handlers, ends their contexts and waits for them again. What was not
 // decided is delivered again, to this worker or another.
 func (w *Worker) Run(ctx context.Context) error {
-	consumer, err := w.Log.js.Consumer(ctx, StreamLog, WorkConsumer(w.State))
+	pullers, err := w.pullers(ctx)
 	if err != nil {
-		return fmt.Errorf("worker %s: open consumer: %w", w.State, err)
+		return err
 	}
 	control, err := w.Log.js.Conn().Subscribe(AllControlSubjects, w.control)
 	if err != nil {
@@ -124,8 +132,14 @@ func (w *Worker) Run(ctx context.Context) error {
 	defer stopWatching()
 
 	base := context.WithoutCancel(ctx)
-	p := puller{consumer: consumer, slots: w.Slots, wait: w.PullWait, logger: w.Logger}
-	handlers := p.run(ctx, func(m jetstream.Msg) { w.deliver(base, m) })
+	var pulls, handlers sync.WaitGroup
+	for _, p := range pullers {
+		pulls.Go(func() {
+			running := p.run(ctx, func(m jetstream.Msg) { w.deliver(base, m) })
+			handlers.Go(running.Wait)
+		})
+	}
+	pulls.Wait()
 
 	drained := make(chan struct{})
 	go func() { handlers.Wait(); close(drained) }()
@@ -135,10 +149,25 @@ func (w *Worker) Run(ctx context.Context) error {
 			return fmt.Errorf("worker %s: shut down with handlers that do not return: %v", w.State, w.jobs())
 		}
 	}
-	if p.err != nil {
-		return fmt.Errorf("worker %s: %w", w.State, p.err)
+	for _, p := range pullers {
+		if p.err != nil {
+			return fmt.Errorf("worker %s: %w", w.State, p.err)
+		}
 	}
 	return nil
+}
+
+// pullers opens the consumer of each lane.
+func (w *Worker) pullers(ctx context.Context) ([]*puller, error) {
+	var out []*puller
+	for _, lane := range schemas.Lanes {
+		consumer, err := w.Log.js.Consumer(ctx, StreamLog, WorkConsumer(w.State, lane))
+		if err != nil {
+			return nil, fmt.Errorf("worker %s: open consumer of lane %s: %w", w.State, lane, err)
+		}
+		out = append(out, &puller{consumer: consumer, slots: w.Slots, wait: w.PullWait, logger: w.Logger})
+	}
+	return out, nil
 }
 
 func within(done <-chan struct{}, d time.Duration) bool {

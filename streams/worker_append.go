@@ -41,6 +41,7 @@ func (w *Worker) append(ctx context.Context, d *delivery, as OutcomeName, next s
 		}
 	}
 	d.ack()
+	w.forget(d.seq)
 	w.observe(d, as, next.State, classOf(next))
 }
 
@@ -73,6 +74,7 @@ func (w *Worker) stale(ctx context.Context, d *delivery, chain []link) {
 		}
 	}
 	d.ack()
+	w.forget(d.seq)
 	w.observe(d, OutcomeStale, "", "")
 }
 
@@ -82,8 +84,36 @@ func (w *Worker) unsettled(ctx context.Context, d *delivery, err error) {
 	if err != nil {
 		w.Logger.WarnContext(ctx, "delivery not settled, will be delivered again", "state", w.State, "tenant", d.tenant, "job", d.job, "sequence", d.seq, "error", err)
 	}
+	w.excuse(d.seq)
 	d.nakWithin(min(w.BackoffFirst, w.LongWait))
 	w.observe(d, OutcomeUnsettled, "", "")
+}
+
+// maxExcused bounds what a worker remembers while the log cannot be written.
+const maxExcused = 10_000
+
+// excuse remembers that a delivery came to nothing for want of the log, which
+// is no fault of the job.
+func (w *Worker) excuse(seq uint64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.excused) >= maxExcused {
+		clear(w.excused)
+	}
+	w.excused[seq]++
+}
+
+func (w *Worker) excuses(seq uint64) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.excused[seq]
+}
+
+// forget drops what is remembered of an event that is settled.
+func (w *Worker) forget(seq uint64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.excused, seq)
 }
 
 func onlyIntents(chain []link) bool {

@@ -24,6 +24,7 @@ func (w *Worker) deliver(base context.Context, msg jetstream.Msg) {
 	ctx, cancel := context.WithCancelCause(context.WithValue(base, deliveryKey{}, d))
 	defer cancel(nil)
 	d.cancel = cancel
+	d.excused = w.excuses(d.seq)
 	w.track(d)
 	defer w.untrack(d)
 
@@ -93,7 +94,7 @@ func (w *Worker) admit(ctx context.Context, d *delivery) bool {
 		w.fail(ctx, d, OutcomeCorrupt, schemas.Errorf(schemas.ClassInternal, "event %d: %v", d.seq, err))
 	case err != nil:
 		w.retry(ctx, d, err)
-	case d.tries() >= w.Tries:
+	case d.tries() >= w.Deliveries, env.Wait != nil && env.Wait.Tries >= w.Tries:
 		w.fail(ctx, d, OutcomeExhausted, exhausted(d))
 	case w.wallLeft(env) <= 0:
 		w.fail(ctx, d, OutcomeFailed, wallSpent(env))

@@ -179,7 +179,7 @@ func TestRedeliveredEventThatWasOvertakenIsOnlyAcked(t *testing.T) {
 // take receives one message of a state as a worker does that then dies.
 func (f *fixture) take(state schemas.State) jetstream.Msg {
 	f.t.Helper()
-	c, err := f.js.Consumer(f.ctx, streams.StreamLog, streams.WorkConsumer(state))
+	c, err := f.js.Consumer(f.ctx, streams.StreamLog, streams.WorkConsumer(state, schemas.LaneInteractive))
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -200,7 +200,7 @@ func TestExhaustionIsCheckedBeforeTheHandlerIsCalled(t *testing.T) {
 		}
 	}
 	var called atomic.Bool
-	o := f.runOnce(streams.WorkerConfig{State: schemas.StatePlanning, Tries: 3, Handler: schemas.HandlerFunc(
+	o := f.runOnce(streams.WorkerConfig{State: schemas.StatePlanning, Tries: 3, Deliveries: 3, Handler: schemas.HandlerFunc(
 		func(ctx context.Context, in schemas.Envelope) (schemas.Envelope, error) {
 			called.Store(true)
 			return noop(ctx, in)

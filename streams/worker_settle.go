@@ -137,7 +137,9 @@ func (w *Worker) retry(ctx context.Context, d *delivery, cause error) {
 		return
 	}
 	delay, named := schemas.RetryDelay(cause)
-	if !named {
+	if named {
+		delay = max(delay, w.floor(tries)) // "at least", and a server that is busy may say 0
+	} else {
 		delay = w.backoff(tries)
 	}
 	if delay < w.LongWait {
@@ -163,6 +165,12 @@ func (w *Worker) backoff(tries int) time.Duration {
 		delay = b.NextBackOff()
 	}
 	return delay
+}
+
+// floor is the least delay before another try at what named its own: it
+// doubles from half of First, without jitter.
+func (w *Worker) floor(tries int) time.Duration {
+	return min(w.BackoffFirst/2<<min(tries-1, 30), w.BackoffMost/2)
 }
 
 // fail ends the job. What could not be restored stays named in the event.

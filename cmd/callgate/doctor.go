@@ -143,13 +143,19 @@ func (a *app) checkNATS(ctx context.Context) natsCheck {
 		check.Streams = append(check.Streams, newStreamCheck(s.CachedInfo()))
 	}
 	for _, state := range schemas.WorkStates {
-		cons, err := c.js.Consumer(ctx, streams.StreamLog, streams.WorkConsumer(state))
-		if err != nil {
-			check.Missing = append(check.Missing, fmt.Sprintf("consumer %s: %v", state, err))
-			continue
+		sum := stateCheck{State: state}
+		for _, lane := range schemas.Lanes {
+			cons, err := c.js.Consumer(ctx, streams.StreamLog, streams.WorkConsumer(state, lane))
+			if err != nil {
+				check.Missing = append(check.Missing, fmt.Sprintf("consumer %s: %v", streams.WorkConsumer(state, lane), err))
+				continue
+			}
+			info := cons.CachedInfo()
+			sum.Pending += info.NumPending
+			sum.Working += info.NumAckPending
+			sum.Pulls += info.NumWaiting
 		}
-		info := cons.CachedInfo()
-		check.States = append(check.States, stateCheck{state, info.NumPending, info.NumAckPending, info.NumWaiting})
+		check.States = append(check.States, sum)
 	}
 	check.OK = len(check.Missing) == 0
 	return check

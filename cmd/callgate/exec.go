@@ -141,7 +141,7 @@ func (a *app) tellReport(r *schemas.RunReport) error {
 			if r.Class != nil {
 				class = string(*r.Class) + ": "
 			}
-			fmt.Fprintf(a.err, "callgate: %s: %s%s\n", r.Status, class, r.Detail)
+			fmt.Fprintf(a.err, "callgate: %s: %s%s\n", r.Status, class, printable(r.Detail))
 		}
 	}
 	switch r.Status {

@@ -49,7 +49,7 @@ func (p *pipelineFlags) flags(cmd *cobra.Command) {
 	for role, def := range map[string]int{rolePlanner: 64, roleDispatcher: 32, roleExecutor: 2 * runtime.NumCPU(), roleVerifier: 16} {
 		p.slots[role] = f.Int(role+"-slots", def, "events that this process's "+role+" handles at once")
 	}
-	f.IntVar(&p.maxLive, "max-live", 512, "jobs of a tenant that may be under way; the others wait in the submit stream")
+	f.IntVar(&p.maxLive, "max-live", 64, "jobs of a tenant that may be under way; the others wait in the submit stream, so that no tenant fills the workers' queues")
 	f.StringSliceVar(&p.allowMissing, "allow-missing", nil, "isolation that this machine may lack, by name: "+strings.Join(sandbox.Capabilities, ", "))
 	f.StringSliceVar(&p.libraries, "library", nil, "further host directories that programs may read, as packages to import")
 	f.DurationVar(&p.keep, "keep-jobs", 30*24*time.Hour, "how long a finished job's history is kept")

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -197,7 +198,10 @@ func (a *app) tellResult(r *schemas.Result) {
 			fmt.Fprintln(a.out, indent(printable(data)))
 		}
 	default:
-		_ = a.printJSON(data)
+		b, err := json.MarshalIndent(data, "    ", "  ")
+		if err == nil {
+			fmt.Fprintln(a.out, "    "+printable(string(b)))
+		}
 	}
 	if r.Code != "" {
 		fmt.Fprintf(a.out, "\n%s\n", indent(printable(strings.TrimRight(r.Code, "\n"))))

@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// maxRetryAfter bounds what a server may ask for.
-const maxRetryAfter = 24 * time.Hour
+// maxRetryAfter bounds what a server may ask for: a job that waits holds a place
+// among those that its tenant may have under way.
+const maxRetryAfter = 15 * time.Minute
 
 // retryAfter reads how long a server wants to be left alone: Retry-After in
 // seconds or as a date (RFC 9110, section 10.2.3), and the milliseconds that

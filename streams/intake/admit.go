@@ -80,6 +80,9 @@ func admit(f Admit, raw []byte, meta schemas.Meta) (env schemas.Envelope, err er
 	return env, nil
 }
 
+// maxSkew is how far the door's clock and the server's may differ.
+const maxSkew = 10 * time.Minute
+
 func metaOf(msg jetstream.Msg) (schemas.Meta, error) {
 	m, err := msg.Metadata()
 	if err != nil {
@@ -87,7 +90,8 @@ func metaOf(msg jetstream.Msg) (schemas.Meta, error) {
 	}
 	tenant, lane := split(msg.Subject())
 	meta := schemas.Meta{Tenant: tenant, Lane: lane, Sequence: m.Sequence.Stream, Stored: m.Timestamp.UTC(), Door: "publish"}
-	if at, err := time.Parse(time.RFC3339Nano, msg.Headers().Get(HeaderSubmitted)); err == nil {
+	// Anybody can send the header, but nobody submits in the future.
+	if at, err := time.Parse(time.RFC3339Nano, msg.Headers().Get(HeaderSubmitted)); err == nil && at.Before(m.Timestamp.Add(maxSkew)) {
 		meta.Stored, meta.Door = at.UTC(), "api"
 	}
 	return meta, nil

@@ -213,6 +213,12 @@ func stored(err error, tenant string) error {
 
 func (d *Door) refuse(ctx context.Context, tenant string, req micro.Request, err error) {
 	p := problem(err)
+	if p.Class.Policy() != schemas.PolicyFail {
+		// Nobody knows whether it was stored: it may yet become a job.
+		p.Message = "the submission may have been taken, or not: " + p.Message + "; send it again under an ID of its own to be sure"
+		d.reply(req, nats.Header{micro.ErrorCodeHeader: {string(p.Class)}, micro.ErrorHeader: {headerLine(p.Message)}}, map[string]any{"error": p})
+		return
+	}
 	if err := reject(ctx, d.JS, tenant, schemas.Rejection{At: d.Now().UTC(), Error: p}, req.Data()); err != nil {
 		d.Logger.Warn("door: a refusal was answered but not kept", "tenant", tenant, "error", err)
 	}

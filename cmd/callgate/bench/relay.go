@@ -134,7 +134,7 @@ func (r *rig) relay(ctx context.Context) (stop func() error, err error) {
 		return relays.Wait()
 	}
 	for _, state := range schemas.WorkStates {
-		consumer, err := r.js.Consumer(ctx, streams.StreamLog, streams.WorkConsumer(state))
+		consumer, err := r.js.Consumer(ctx, streams.StreamLog, streams.WorkConsumer(state, schemas.LaneInteractive))
 		if err != nil {
 			_ = stop()
 			return nil, err
