@@ -21,6 +21,8 @@ const (
 	exitFailed = 1 // the job or the program failed
 	exitUsage  = 2 // bad usage or bad input
 	exitSystem = 3 // the system could not do it
+
+	exitInterrupted = 130 // by SIGINT, as shells say it
 )
 
 // exitError is an error with the exit status that it means. A nil err says

@@ -11,7 +11,6 @@ import (
 
 	"callgate.dev/schemas"
 	"callgate.dev/streams"
-	"github.com/nats-io/nuid"
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 )
@@ -31,10 +30,12 @@ func (a *app) batchCommand() *cobra.Command {
 		Long: `Submits every line of IN, {"custom_id": "…", "job": {…}} and where wanted "tenant" and "lane", and writes a line to OUT
 for each as it ends: {"custom_id", "id", "state", "attempts", "result", "error"}. IN may be - for standard input.
 
-An interrupted batch goes on with --resume: what OUT has is not asked for again, and jobs that were submitted already are
-waited for, not repeated. Until it is done a batch keeps its name in OUT.run.
+An interrupted batch goes on with --resume: what completed is not asked for again, jobs that were submitted already are
+waited for, not repeated, and every other line is looked at anew: one that was refused is submitted, a job that failed
+and was replayed since gives its new result. The batch's name, from which the IDs of its jobs are made, is kept in OUT.run;
+keep it beside OUT. A line without custom_id is called line-N, after its place in IN.
 
-Exit status 0 when every job completed, 1 when some did not.`,
+Exit status 0 when every job completed, 1 when some did not, 130 when it was interrupted.`,
 		Args:    cobra.ExactArgs(1),
 		GroupID: "jobs",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -87,8 +88,7 @@ func (a *app) batch(ctx context.Context, c *client, in string, lines []batchLine
 	for _, line := range lines {
 		b.order = append(b.order, line.CustomID)
 		if rec, ok := done[line.CustomID]; ok {
-			b.records = append(b.records, rec)
-			b.progress.add(rec)
+			b.count(rec)
 			continue
 		}
 		if gctx.Err() != nil {
@@ -101,12 +101,9 @@ func (a *app) batch(ctx context.Context, c *client, in string, lines []batchLine
 	if err != nil {
 		if ctx.Err() != nil {
 			fmt.Fprintf(a.err, "callgate: interrupted; go on with: callgate batch %s --out %s --resume\n", in, flags.out)
-			return failed()
+			return &exitError{status: exitInterrupted}
 		}
 		return fmt.Errorf("%w; go on with --resume", err)
-	}
-	if err := os.Remove(flags.out + ".run"); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
 	}
 	return b.summary()
 }
@@ -136,51 +133,6 @@ func (a *app) batchLines(in string, flags batchFlags) ([]batchLine, error) {
 		return nil, usageError("%s: no jobs in it", in)
 	}
 	return lines, err
-}
-
-// open prepares the output, and returns what an earlier run wrote to it.
-func (b *batchRun) open(flags batchFlags) (map[string]batchRecord, error) {
-	f, err := os.OpenFile(flags.out, os.O_RDWR|os.O_CREATE, 0o644)
-	if err != nil {
-		return nil, &exitError{exitUsage, err}
-	}
-	b.out = f
-	done, err := b.begin(f, flags)
-	if err != nil {
-		f.Close()
-	}
-	return done, err
-}
-
-func (b *batchRun) begin(f *os.File, flags batchFlags) (map[string]batchRecord, error) {
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	nameFile := flags.out + ".run"
-	if !flags.resume {
-		if _, err := os.Stat(nameFile); err == nil || info.Size() > 0 {
-			return nil, usageError("%s is an earlier batch's: go on with it by --resume, or name another --out", flags.out)
-		}
-		b.name = nuid.Next()[12:]
-		return nil, os.WriteFile(nameFile, []byte(b.name+"\n"), 0o644)
-	}
-	name, err := os.ReadFile(nameFile)
-	switch {
-	case errors.Is(err, os.ErrNotExist):
-		b.name = nuid.Next()[12:] // done, or never begun: lines that were added are new jobs
-		if err := os.WriteFile(nameFile, []byte(b.name+"\n"), 0o644); err != nil {
-			return nil, err
-		}
-	case err != nil:
-		return nil, err
-	default:
-		b.name = string(name[:max(len(name)-1, 0)])
-		if schemas.CheckName("batch", b.name) != nil {
-			return nil, usageError("%s is not a batch's name; remove it", nameFile)
-		}
-	}
-	return readDone(f)
 }
 
 // line takes one job from submission to its record.
@@ -265,7 +217,18 @@ func (b *batchRun) write(rec batchRecord) error {
 	if _, err := b.out.Write(append(line, '\n')); err != nil {
 		return fmt.Errorf("write result of %s: %w", rec.CustomID, err)
 	}
+	b.add(rec)
+	return nil
+}
+
+// count adds a record that needs no line.
+func (b *batchRun) count(rec batchRecord) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.add(rec)
+}
+
+func (b *batchRun) add(rec batchRecord) {
 	b.records = append(b.records, rec)
 	b.progress.add(rec)
-	return nil
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"callgate.dev/schemas"
 )
@@ -137,31 +136,4 @@ func (l batchLine) named(run string) (id string, body []byte, err error) {
 	fields["id"], _ = json.Marshal(id)
 	body, err = json.Marshal(fields)
 	return id, body, err
-}
-
-// readDone returns the custom IDs that an earlier run wrote. A last line cut
-// short by a crash is dropped from the file.
-func readDone(f *os.File) (map[string]batchRecord, error) {
-	done := map[string]batchRecord{}
-	r := bufio.NewReaderSize(f, 1<<20)
-	var good int64
-	for n := 1; ; n++ {
-		raw, err := r.ReadBytes('\n')
-		if errors.Is(err, io.EOF) {
-			if err := f.Truncate(good); err != nil {
-				return nil, fmt.Errorf("drop the cut last line: %w", err)
-			}
-			_, err := f.Seek(good, io.SeekStart)
-			return done, err
-		}
-		if err != nil {
-			return nil, err
-		}
-		var rec batchRecord
-		if err := json.Unmarshal(raw, &rec); err != nil || rec.CustomID == "" {
-			return nil, usageError("%s: line %d is not of a batch's output; name another --out", f.Name(), n)
-		}
-		done[rec.CustomID] = rec
-		good += int64(len(raw))
-	}
 }
