@@ -124,8 +124,18 @@ func (a *app) command() *cobra.Command {
 			c.Args = cobra.NoArgs
 		}
 		c.Args = usageArgs(c.Args)
+		if c.HasSubCommands() && c.Run == nil && c.RunE == nil {
+			c.RunE = unknownCommand
+		}
 	}
 	return root
+}
+
+// unknownCommand is what a group of commands does by itself: its help, which is
+// no success.
+func unknownCommand(cmd *cobra.Command, _ []string) error {
+	_ = cmd.Help()
+	return usageError("%s: name one of its commands", cmd.CommandPath())
 }
 
 // usageArgs gives cobra's complaints about arguments their exit status.

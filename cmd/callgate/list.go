@@ -72,6 +72,9 @@ func (a *app) listCommand() *cobra.Command {
 				return err
 			}
 			filter.Limit = limit
+			if rejected && f.state != "" {
+				return usageError("--state: a rejected submission never was a job; leave it out with --rejected")
+			}
 			return a.talk(func(ctx context.Context, c *client, _ []string) error {
 				if rejected {
 					return a.listRejected(ctx, c, filter)

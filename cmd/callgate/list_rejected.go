@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"slices"
 	"strconv"
 
 	"callgate.dev/streams"
@@ -20,15 +21,20 @@ func (a *app) listRejected(ctx context.Context, c *client, f index.Filter) error
 			found = append(found, r)
 		}
 	}
+	slices.Reverse(found) // newest first, as jobs are listed
 	if f.Limit > 0 && len(found) > f.Limit {
-		found = found[len(found)-f.Limit:]
+		found = found[:f.Limit]
 	}
 	if a.json {
 		return a.printJSON(found)
 	}
 	var rows [][]string
 	for _, r := range found {
-		rows = append(rows, []string{strconv.FormatUint(r.Sequence, 10), stamp(r.At), orDash(r.ID), tableError(&r.Error), oneLine(r.Excerpt, 50)})
+		submission := "request" // refused at the door, before it was stored
+		if r.Sequence != 0 {
+			submission = strconv.FormatUint(r.Sequence, 10)
+		}
+		rows = append(rows, []string{submission, stamp(r.At), orDash(r.ID), tableError(&r.Error), oneLine(r.Excerpt, 50)})
 	}
 	a.table([]string{"SUBMISSION", "AT", "JOB", "WHY", "BODY"}, rows)
 	return nil

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"callgate.dev/dispatcher"
@@ -58,14 +59,14 @@ func (p *pipeline) intake(x *index.Index) error {
 	}
 	p.onClose(list.Stop)
 	adm, err := intake.NewAdmission(intake.AdmissionConfig{
-		JS: p.c.js, Log: p.c.log, Index: x, Admit: admission.Admit, Now: time.Now, MaxLive: p.maxLive, Logger: log,
+		JS: p.c.js, Log: p.c.log, Index: x, Admit: p.admit, Now: time.Now, MaxLive: p.maxLive, Logger: log,
 	})
 	if err != nil {
 		return err
 	}
 	p.add("admission", adm.Run)
 	door, err := intake.NewDoor(intake.DoorConfig{
-		JS: p.c.js, Log: p.c.log, Admit: admission.Admit, Now: time.Now, Version: version, Logger: log,
+		JS: p.c.js, Log: p.c.log, Admit: p.admit, Now: time.Now, Version: version, Logger: log,
 	})
 	if err != nil {
 		return err
@@ -109,4 +110,21 @@ func (p *pipeline) verifier(context.Context) error {
 		return err
 	}
 	return p.worker(schemas.StateVerification, roleVerifier, h)
+}
+
+// admit is the planner's Admit, which also refuses a job that names a tool
+// which is not there: the registry is not the planner's to know.
+func (p *pipeline) admit(raw []byte, meta schemas.Meta) (schemas.Envelope, error) {
+	env, err := admission.Admit(raw, meta)
+	if err != nil || env.Job.Tools == nil {
+		return env, err
+	}
+	if _, err := p.registry.Contracts(meta.Tenant, env.Job.Tools); err != nil {
+		var e *schemas.Error
+		if errors.As(err, &e) {
+			return env, schemas.Errorf(schemas.ClassSubmissionInvalid, "submission: /tools: %s", e.Message)
+		}
+		return env, err
+	}
+	return env, nil
 }

@@ -49,7 +49,7 @@ func (a *app) showJob(ctx context.Context, c *client, job string) error {
 	}
 	h, err := c.log.History(ctx, a.tenant, job)
 	if errors.Is(err, streams.ErrJobNotFound) {
-		return usageError("no job %q of tenant %q; `callgate list --tenant %s` lists them", job, a.tenant, a.tenant)
+		return a.noJob(ctx, c, job)
 	}
 	if err != nil {
 		return err

@@ -20,14 +20,14 @@ func (c *client) operator() (*steering.Operator, error) {
 
 // steer runs an act on a job and says what it did.
 func (a *app) steer(cmd *cobra.Command, args []string, act func(ctx context.Context, o *steering.Operator) (steering.Done, error)) error {
-	return a.talk(func(ctx context.Context, c *client, _ []string) error {
+	return a.talk(func(ctx context.Context, c *client, args []string) error {
 		o, err := c.operator()
 		if err != nil {
 			return err
 		}
 		d, err := act(ctx, o)
 		if errors.Is(err, streams.ErrJobNotFound) {
-			return usageError("%w; `callgate list --tenant %s` lists jobs", err, a.tenant)
+			return a.noJob(ctx, c, args[0])
 		}
 		if err != nil {
 			return err

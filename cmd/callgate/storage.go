@@ -22,32 +22,25 @@ const (
 // where they are not there yet, by the defaults or as much of them as the disk
 // beneath dir has room for.
 func fit(ctx context.Context, js jetstream.JetStream, dir string) (streams.TopologyConfig, error) {
-	var c streams.TopologyConfig
-	present, err := bounds(ctx, js)
-	if err != nil {
+	c, err := asItIs(ctx, js, streams.TopologyConfig{})
+	if err != nil || c.LogBytes != 0 {
 		return c, err
 	}
 	wanted, err := streams.NewTopology(c)
 	if err != nil {
 		return c, err
 	}
-	scale := 1.0
-	if len(present) == 0 {
-		var fs unix.Statfs_t
-		if err := unix.Statfs(dir, &fs); err != nil {
-			return c, fmt.Errorf("look at the disk beneath %s: %w", dir, err)
-		}
-		room := float64(fs.Bavail) * float64(fs.Bsize) * storeShare
-		if room < leastStore {
-			return c, fmt.Errorf("%s: %.0f MB free, too little for an event log; name another directory with --data", dir, room/storeShare/(1<<20))
-		}
-		scale = min(1, room/float64(total(wanted)))
+	var fs unix.Statfs_t
+	if err := unix.Statfs(dir, &fs); err != nil {
+		return c, fmt.Errorf("look at the disk beneath %s: %w", dir, err)
 	}
+	room := float64(fs.Bavail) * float64(fs.Bsize) * storeShare
+	if room < leastStore {
+		return c, fmt.Errorf("%s: %.0f MB free, too little for an event log; name another directory with --data", dir, room/storeShare/(1<<20))
+	}
+	scale := min(1, room/float64(total(wanted)))
 	for _, s := range wanted.Streams {
 		bound := int64(float64(s.MaxBytes) * scale)
-		if is, ok := present[s.Name]; ok {
-			bound = is
-		}
 		switch s.Name {
 		case streams.StreamLog:
 			c.LogBytes = bound
@@ -58,19 +51,6 @@ func fit(ctx context.Context, js jetstream.JetStream, dir string) (streams.Topol
 		}
 	}
 	return c, nil
-}
-
-// bounds returns the bound of every stream that is there.
-func bounds(ctx context.Context, js jetstream.JetStream) (map[string]int64, error) {
-	found := map[string]int64{}
-	list := js.ListStreams(ctx)
-	for info := range list.Info() {
-		found[info.Config.Name] = info.Config.MaxBytes
-	}
-	if err := list.Err(); err != nil {
-		return nil, fmt.Errorf("list streams: %w", err)
-	}
-	return found, nil
 }
 
 func total(t streams.Topology) (sum int64) {
