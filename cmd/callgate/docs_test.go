@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"callgate.dev/schemas"
 )
 
 var (
@@ -102,6 +104,19 @@ func TestUnknownCommandsInDocumentsAreFound(t *testing.T) {
 		}
 		if err := parses(line); err == nil {
 			t.Errorf("%q passed", line)
+		}
+	}
+}
+
+// TestEveryClassIsInTheDeadLetterPage: who looks up a class finds it.
+func TestEveryClassIsInTheDeadLetterPage(t *testing.T) {
+	b, err := os.ReadFile("../../runbooks/dead-letters.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, class := range schemas.Classes() {
+		if !strings.Contains(string(b), "`"+string(class)+"`") {
+			t.Errorf("class %s is not in the table", class)
 		}
 	}
 }
