@@ -106,7 +106,7 @@ func (c *collector) skip(path, reason string) {
 func (c *collector) entry(dir int, name, path string, depth int) error {
 	var st unix.Stat_t
 	if err := unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
-		return fmt.Errorf("look at %q: %w", path, err)
+		return c.unreadable(path, err) // a directory may be listed and yet not searched
 	}
 	switch st.Mode & unix.S_IFMT {
 	case unix.S_IFDIR:
@@ -148,7 +148,7 @@ func (c *collector) unreadable(path string, err error) error {
 		c.skip(path, "not readable")
 		return nil
 	}
-	return fmt.Errorf("open %q: %w", path, err)
+	return fmt.Errorf("look at %q: %w", path, err)
 }
 
 func (c *collector) read(f *os.File, path string) error {

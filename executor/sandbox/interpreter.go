@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -51,7 +52,7 @@ func findInterpreter(lang schemas.Language, configured string) (*Interpreter, er
 		if err := f.Close(); err != nil {
 			return nil, fmt.Errorf("close %s: %w", real, err)
 		}
-		in := &Interpreter{Language: lang, Path: real}
+		in := &Interpreter{Language: lang, Path: real, Libraries: []string{}}
 		return in, in.inquire()
 	}
 	return nil, fmt.Errorf("no %s interpreter at %s", lang, strings.Join(places, ", "))
@@ -100,8 +101,9 @@ func (in *Interpreter) inquire() error {
 	}
 	in.Version = answer.Version
 	for _, l := range answer.Libraries {
-		if _, err := os.Stat(l); err == nil && filepath.IsAbs(l) {
-			in.Libraries = append(in.Libraries, filepath.Clean(l))
+		l = filepath.Clean(l) // stdlib and platstdlib are often one
+		if _, err := os.Stat(l); err == nil && filepath.IsAbs(l) && !slices.Contains(in.Libraries, l) {
+			in.Libraries = append(in.Libraries, l)
 		}
 	}
 	return nil

@@ -133,14 +133,16 @@ func (m *machine) lookAtKernel() {
 	}
 }
 
-// privileged asks for the capabilities themselves: a container's root may lack them.
+// privileged asks for the capabilities themselves: a container's root may lack
+// them. setns(2) into a mount namespace needs CAP_SYS_CHROOT, and the mode of
+// what a program owns CAP_FOWNER.
 func privileged() bool {
 	hdr := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var data [2]unix.CapUserData
 	if err := unix.Capget(&hdr, &data[0]); err != nil {
 		return false
 	}
-	need := uint32(1<<unix.CAP_SYS_ADMIN | 1<<unix.CAP_SETUID | 1<<unix.CAP_SETGID | 1<<unix.CAP_CHOWN | 1<<unix.CAP_DAC_OVERRIDE)
+	need := uint32(1<<unix.CAP_SYS_ADMIN | 1<<unix.CAP_SETUID | 1<<unix.CAP_SETGID | 1<<unix.CAP_CHOWN | 1<<unix.CAP_DAC_OVERRIDE | 1<<unix.CAP_FOWNER | 1<<unix.CAP_SYS_CHROOT)
 	return data[0].Effective&need == need
 }
 

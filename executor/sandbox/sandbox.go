@@ -37,7 +37,7 @@ func New(config Config) (*Sandbox, error) {
 	if err := s.prepare(); err != nil {
 		return nil, errors.Join(unavailable(err), s.release())
 	}
-	s.slots = &slots{sandbox: s, inUse: map[uint32]bool{}}
+	s.slots = newSlots(s)
 	first, err := s.slots.make(config.Limits) // the whole way once, so that New tells what Run would
 	if err != nil {
 		return nil, errors.Join(unavailable(err), s.release())

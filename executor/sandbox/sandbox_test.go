@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -227,6 +228,16 @@ func TestProbe(t *testing.T) {
 	}
 	if !p.OK || !p.Helper || p.Seccomp == "" || p.Cgroup == "" || len(p.Interpreters) != 2 || !p.Namespaces["user"] {
 		t.Errorf("%+v", p)
+	}
+	for _, in := range p.Interpreters {
+		if in.Libraries == nil || len(outermost(in.Libraries)) == 0 && in.Language == schemas.Python {
+			t.Errorf("%s has the libraries %v", in.Language, in.Libraries)
+		}
+		for i, l := range in.Libraries {
+			if slices.Contains(in.Libraries[:i], l) {
+				t.Errorf("%s has %s twice", in.Language, l)
+			}
+		}
 	}
 	for c, dir := range p.Controllers {
 		if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"os"
 	"strconv"
 	"sync"
@@ -25,12 +26,28 @@ type slots struct {
 	sandbox *Sandbox
 	mu      sync.Mutex
 	inUse   map[uint32]bool
+	first   uint32 // of the range, where identities begin
 	next    uint32
 	made    int
 }
 
-// identity returns a host uid that no live slot of this supervisor has. Where
-// to begin depends on the PID, so that supervisors with the same range rarely meet.
+func newSlots(s *Sandbox) *slots {
+	return &slots{sandbox: s, inUse: map[uint32]bool{}, first: firstIdentity(s.config.UIDCount)}
+}
+
+// firstIdentity lets supervisors with the same range rarely meet. A PID is not
+// enough: it is 1 in every container, so the PID namespace's inode is mixed in.
+func firstIdentity(count uint32) uint32 {
+	ns, err := os.Readlink("/proc/self/ns/pid") // "pid:[4026531836]"
+	if err != nil {
+		ns = ""
+	}
+	h := fnv.New32a()
+	_, _ = fmt.Fprint(h, ns, os.Getpid()) // a hash does not fail
+	return h.Sum32() % count
+}
+
+// identity returns a host uid that no live slot of this supervisor has.
 func (p *slots) identity() (uint32, error) {
 	if p.sandbox.nested {
 		return 0, nil // the base's user namespace maps its 0 to the user itself
@@ -39,7 +56,7 @@ func (p *slots) identity() (uint32, error) {
 	defer p.mu.Unlock()
 	c := p.sandbox.config
 	for range c.UIDCount {
-		id := c.UIDBase + (uint32(os.Getpid())*256+p.next)%c.UIDCount
+		id := c.UIDBase + (p.first+p.next)%c.UIDCount
 		p.next++
 		if !p.inUse[id] {
 			p.inUse[id] = true

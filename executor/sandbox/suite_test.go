@@ -246,8 +246,7 @@ func processes(t *testing.T, s *Sandbox) []string {
 func (s *Sandbox) owns(id uint32) bool {
 	s.slots.mu.Lock()
 	defer s.slots.mu.Unlock()
-	first := uint32(os.Getpid()) * 256 % s.config.UIDCount
-	offset := (id - s.config.UIDBase - first + s.config.UIDCount) % s.config.UIDCount
+	offset := (id - s.config.UIDBase - s.slots.first + s.config.UIDCount) % s.config.UIDCount
 	return id >= s.config.UIDBase && offset < s.slots.next
 }
 

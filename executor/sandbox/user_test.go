@@ -59,6 +59,7 @@ func TestAsOrdinaryUser(t *testing.T) {
 		{"sleep", Spec{Language: schemas.Python, Code: []byte("import os, time\nos.fork()\ntime.sleep(100)"), Limits: Limits{WallMS: 400}}, schemas.ClassWallTimeout, ""},
 		{"busy", Spec{Language: schemas.Python, Code: []byte("while True: pass"), Limits: Limits{CPUMS: 500}}, schemas.ClassCPUTimeout, ""},
 		{"closed workspace", python("import os\nos.mkdir('d', 0)\nos.chmod('/workspace', 0)"), "", ""},
+		{"listed and not searched", python("import os\nos.mkdir('d')\nopen('d/f', 'w').close()\nos.chmod('d', 0o400)"), "", ""},
 		{"host", python("import os\nprint([p for p in ('/etc/shadow', '/root', '/home', '/var', '/proc/cmdline', '/proc/sys') if os.path.exists(p)])"), "", "[]\n"},
 		{"processes", python("import os, time\nn = 0\ntry:\n  while os.fork(): n += 1\n  time.sleep(50)\nexcept BlockingIOError: print(n < 100)"), "", "True\n"},
 		{"mount", python("import ctypes\nl = ctypes.CDLL(None)\nprint(l.unshare(0x10000000), l.umount2(b'/proc', 2), l.mount(b'x', b'/tmp', b'tmpfs', 0, 0))"), "", "-1 -1 -1\n"},
