@@ -29,7 +29,7 @@ func TestClientsInOtherLanguages(t *testing.T) {
 		refused int // its exit status when the submission is
 	}{
 		{"bash", []string{"bash", filepath.Join(clients, "submit.sh")}, 2},
-		{"node", []string{"node", filepath.Join(clients, "submit.mjs")}, 1},
+		{"node", []string{"node", filepath.Join(clients, "submit.mjs")}, 2},
 	} {
 		run := func(prompt string, env ...string) result {
 			cmd := exec.CommandContext(r.ctx, c.command[0], c.command[1], prompt)

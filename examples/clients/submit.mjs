@@ -3,6 +3,7 @@
 //   npm install && node submit.mjs "Write add(a, b), which returns their sum."
 //
 // CALLGATE_NATS is the server, nats://127.0.0.1:4222 by default; CALLGATE_TENANT the tenant, "default" by default.
+// Exit status: 0 completed, 1 failed, 2 bad input, 3 no server.
 import { connect } from "@nats-io/transport-node";
 import { jetstreamManager } from "@nats-io/jetstream";
 
@@ -10,11 +11,17 @@ const servers = (process.env.CALLGATE_NATS ?? "nats://127.0.0.1:4222").split(","
 const tenant = process.env.CALLGATE_TENANT ?? "default";
 const prompt = process.argv[2] ?? "Write a Python function add(a, b) that returns the sum of its arguments.";
 
-const nc = await connect({ servers });
+const fail = (status, why) => {
+  console.error(why);
+  process.exit(status);
+};
+const nc = await connect({ servers }).catch((e) => fail(3, `no server at ${servers}: ${e.message}`));
 try {
   const job = { prompt, language: "python", limits: { attempts: 4 } };
-  const reply = await nc.request(`callgate.api.submit.${tenant}`, JSON.stringify(job), { timeout: 5000 });
-  if (reply.headers?.has("Nats-Service-Error-Code")) throw new Error(reply.string());
+  const reply = await nc
+    .request(`callgate.api.submit.${tenant}`, JSON.stringify(job), { timeout: 5000 })
+    .catch((e) => fail(3, `no answer from a planner: ${e.message}`));
+  if (reply.headers?.has("Nats-Service-Error-Code")) fail(2, `refused: ${reply.string()}`);
   const { id, sequence } = reply.json();
   console.error(`accepted as ${id}, submission ${sequence}`);
 

@@ -4,6 +4,7 @@
 #
 #   ./submit.sh 'Write add(a, b), which returns their sum.'
 #
+# Exit status: 0 completed, 1 failed, 2 bad input, 3 no server or no answer within 10 minutes.
 # CALLGATE_NATS is the server, nats://127.0.0.1:4222 by default; CALLGATE_TENANT the tenant, "default" by default.
 set -euo pipefail
 
@@ -11,6 +12,7 @@ url=${CALLGATE_NATS:-nats://127.0.0.1:4222}
 tenant=${CALLGATE_TENANT:-default}
 prompt=${1:-Write a Python function add(a, b) that returns the sum of its arguments.}
 hostport=${url#nats://}
+[[ $tenant =~ ^[A-Za-z0-9_-]{1,64}$ ]] || { echo "tenant '$tenant': 1 to 64 letters, digits, _ or -" >&2; exit 2; }
 id="sh-$$-$(date +%s)"
 
 # JSON string: backslash, quote and line breaks are what a prompt may hold.
@@ -18,7 +20,7 @@ escaped=${prompt//\\/\\\\}; escaped=${escaped//\"/\\\"}; escaped=${escaped//$'\n
 job="{\"id\":\"$id\",\"prompt\":\"$escaped\",\"language\":\"python\"}"
 length=$(printf %s "$job" | wc -c)
 
-exec 3<>"/dev/tcp/${hostport%:*}/${hostport##*:}"
+exec 3<>"/dev/tcp/${hostport%:*}/${hostport##*:}" || { echo "no server at $url" >&2; exit 3; }
 say() { printf '%s\r\n' "$*" >&3; }
 
 say 'CONNECT {"verbose":false,"pedantic":false,"name":"submit.sh","lang":"bash","version":"1"}'
@@ -40,7 +42,7 @@ refused() {
   return 0
 }
 
-while IFS= read -r line <&3; do
+while IFS= read -r -t 600 line <&3; do
   line=${line%$'\r'}
   case $line in
     PING) say PONG ;;
@@ -60,5 +62,5 @@ while IFS= read -r line <&3; do
       esac ;;
   esac
 done
-echo "the server closed the connection" >&2
+echo "no more from the server: it closed the connection, or was silent for 10 minutes" >&2
 exit 3
