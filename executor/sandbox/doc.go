@@ -37,6 +37,19 @@
 // output, ended from outside, disk, processes, system call, signal, exit status.
 // A program that ended with 0 after a denied call is ok, with Denied filled.
 //
+// None but runtime_error is given for what a program prints or signals alone:
+//
+//	cpu_timeout     the measured processor time reached the limit, whatever SIGXCPU says
+//	disk_limit      the workspace or /tmp is full; SIGXFSZ and one of them holds as much as
+//	                a file may; or the interpreter ended with an uncaught ENOSPC or EFBIG
+//	process_limit   the group counted refusals, and the program failed of one: its last
+//	                error is that of fork or of a thread that cannot start
+//	syscall_denied  too many denied calls; SIGSYS; or PID 1 denied calls and the last
+//	                error is that it was not permitted
+//
+// A program that was refused something and then failed of something else has
+// runtime_error, and its detail names the refusals.
+//
 // # Layers
 //
 //	┌ supervisor (this package) ──────────────────────────────────────────────┐
@@ -102,5 +115,14 @@
 // workspace only regular files are collected; links, FIFOs, empty directories
 // and names that are not printable UTF-8 are listed as skipped or left out.
 // /proc shows processes alone, so Node's os.cpus() is empty there;
-// os.availableParallelism() works.
+// os.availableParallelism() works. Nothing can be watched: fs.watch fails with
+// ENOSYS.
+//
+// Two things are known and not held. POSIX file locks (F_SETLK and its kin) are
+// memory of the kernel outside the cgroup, about 190 bytes each; a run can make
+// some 600 MB of them in 10 s of processor time, which its end gives back. To
+// refuse them beyond a count, PID 1 would have to answer these fcntl calls as it
+// answers denied ones; it does not yet. And flock on a read-only file that runs
+// share is a channel of a bit between two that mean to talk, or one that slows
+// another which locks the host's library files.
 package sandbox

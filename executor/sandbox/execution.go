@@ -212,6 +212,7 @@ func (x *execution) account(rep *reply, start counters, wall time.Duration, stre
 		f.status = unix.WaitStatus(rep.Status)
 		f.ended, f.flooded = rep.Ended == endedItself, rep.Ended == endedDenied
 		wall = time.Duration(rep.WallNS)
+		f.diskFull, f.largest = rep.TmpFull != 0, int64(rep.TmpBytes)
 		for _, nr := range rep.deniedCalls() {
 			f.denied = append(f.denied, syscallName(nr))
 		}
@@ -225,7 +226,8 @@ func (x *execution) account(rep *reply, start counters, wall time.Duration, stre
 	}
 	f.oomKills, f.pidsHits = end.oomKills-start.oomKills, end.pidsHits-start.pidsHits
 	f.stderr = streams[1].kept
-	f.diskFull = x.slot.full()
+	held, full := x.slot.usage()
+	f.diskFull, f.largest = f.diskFull || full, max(f.largest, held)
 	res.SetStdout(streams[0].kept)
 	res.SetStderr(streams[1].kept)
 	res.StdoutTruncated, res.StderrTruncated = streams[0].truncated, streams[1].truncated
@@ -236,11 +238,11 @@ func (x *execution) account(rep *reply, start counters, wall time.Duration, stre
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// full reports whether the workspace has no room left.
-func (s *slot) full() bool {
+// usage tells how many bytes the workspace holds, and whether it has no room left.
+func (s *slot) usage() (held int64, full bool) {
 	var st unix.Statfs_t
 	if err := unix.Fstatfs(int(s.root.Fd()), &st); err != nil {
-		return false
+		return 0, false
 	}
-	return st.Bavail == 0 || st.Ffree == 0
+	return int64(st.Blocks-st.Bfree) * st.Bsize, st.Bavail == 0 || st.Ffree == 0
 }

@@ -136,6 +136,8 @@ type reply struct {
 	Denied      [deniedNumbers / 64]uint64
 	Landlock    uint32
 	Ended       ending
+	TmpBytes    uint64
+	TmpFull     uint64
 	Step        [64]byte
 	Detail      [64]byte
 }

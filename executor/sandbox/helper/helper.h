@@ -71,6 +71,8 @@ struct reply {
 	uint64_t denied[DENIED_NUMBERS / 64];
 	uint32_t landlock;    /* ABI */
 	uint32_t ended;       /* 0 by itself, 1 for too many denied calls, 2 by the supervisor */
+	uint64_t tmp_bytes;   /* what /tmp holds at the end */
+	uint64_t tmp_full;    /* 1 where it has no room left */
 	char step[64];        /* name of the failed step */
 	char detail[64];      /* the path or value it failed on */
 };
