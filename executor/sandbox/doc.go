@@ -18,6 +18,7 @@
 //	res, err = s.Run(ctx, sandbox.Spec{Language: schemas.Python, Args: []string{"tests.py"}, Workspace: w})
 //	snap, err := w.Snapshot()                      // files with contents, digest, what was skipped
 //
+//	err = s.Check(ctx)                             // every interpreter runs a trivial program: *CheckError
 //	p, err := sandbox.Look(sandbox.Config{})       // what this machine offers, for doctor
 //
 // [Sandbox.Run] returns an error only when the sandbox could not do its part
