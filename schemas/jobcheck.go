@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"strings"
+	"unicode"
 )
 
 // checkJob finds what the JSON Schema cannot say.
@@ -51,6 +52,12 @@ func checkFiles(faults *Faults, files []File) {
 	}
 }
 
+// Bounds of a path, which are a workspace's.
+const (
+	maxPathBytes = 1024
+	maxPathDepth = 32
+)
+
 // CheckPath returns an error unless p names a file beneath /workspace in its
 // one clean form: relative, with no empty, "." or ".." part.
 func CheckPath(p string) error {
@@ -68,6 +75,12 @@ func CheckPath(p string) error {
 		return say("leaves its directory by ..")
 	case path.Clean(p) != p || p == ".":
 		return say("not in clean form")
+	case len(p) > maxPathBytes:
+		return say("longer than 1024 bytes")
+	case strings.Count(p, "/") >= maxPathDepth:
+		return say("more than 32 levels deep")
+	case strings.ContainsFunc(p, func(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' }):
+		return say("a control character")
 	}
 	for part := range strings.SplitSeq(p, "/") {
 		if len(part) > 255 {

@@ -91,6 +91,8 @@ func TestDecodeJobRefuses(t *testing.T) {
 		{"path twice", `{"prompt":"p","files":[{"path":"a"},{"path":"a"}]}`, ClassSubmissionInvalid, []string{"/files/1/path", "twice", "/files/0"}},
 		{"file as a directory", `{"prompt":"p","files":[{"path":"a/b"},{"path":"a"}]}`, ClassSubmissionInvalid, []string{"/files/0/path", "beneath /files/1"}},
 		{"long name", `{"prompt":"p","files":[{"path":"` + strings.Repeat("n", 300) + `"}]}`, ClassSubmissionInvalid, []string{"more than 255 bytes"}},
+		{"control character in a path", `{"prompt":"p","files":[{"path":"a\u001b[31m"}]}`, ClassSubmissionInvalid, []string{"/files/0/path", "control character"}},
+		{"path too deep", `{"prompt":"p","files":[{"path":"` + strings.Repeat("d/", 40) + `f"}]}`, ClassSubmissionInvalid, []string{"/files/0/path", "32 levels"}},
 		{"two contents", `{"prompt":"p","files":[{"path":"a","content":"x","content_base64":"eA=="}]}`, ClassSubmissionInvalid, []string{"/files/0", "content and content_base64 exclude each other"}},
 		{"bad base64", `{"prompt":"p","files":[{"path":"a","content_base64":"a*"}]}`, ClassSubmissionInvalid, []string{"/files/0/content_base64", "base64"}},
 		{"wrong digest", `{"prompt":"p","files":[{"path":"a","content":"x","sha256":"` + strings.Repeat("0", 64) + `"}]}`, ClassSubmissionInvalid, []string{"/files/0/sha256"}},
