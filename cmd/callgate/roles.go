@@ -89,7 +89,7 @@ func (p *pipeline) dispatcher(context.Context) error {
 	return p.worker(schemas.StateToolCalling, roleDispatcher, h)
 }
 
-func (p *pipeline) executor(context.Context) error {
+func (p *pipeline) executor(ctx context.Context) error {
 	box, err := sandbox.New(sandbox.Config{
 		AllowMissing: p.allowMissing, Libraries: p.libraries, Prepared: 2 * *p.slots[roleExecutor],
 	})
@@ -97,6 +97,9 @@ func (p *pipeline) executor(context.Context) error {
 		return err
 	}
 	p.onClose(box.Close)
+	if err := box.Check(ctx); err != nil { // before a job finds out
+		return err
+	}
 	h, err := executor.New(executor.Config{Sandbox: box, Analyser: verifier.Analyser{}, Blobs: p.c.blobs})
 	if err != nil {
 		return err

@@ -74,8 +74,16 @@ func (a *app) up(ctx context.Context, u *upFlags) (err error) {
 		a.log.Warn("other commands need --nats: the state file could not be written", "error", err)
 	}
 	defer removeUpState(state.PID)
+	cfg, err := u.model.config()
+	if err != nil {
+		return err
+	}
+	a.log.Info("callgate is up", "version", version, "nats", redacted(url), "data", u.data, "sync", u.sync, "model_url", redacted(cfg.BaseURL), "model", cfg.Model)
 	fmt.Fprintf(a.out, "ready %s\n", redacted(url))
-	group.Go(func() error { return p.run(ctx) })
+	group.Go(func() error {
+		defer a.log.Info("callgate has stopped taking work")
+		return p.run(ctx)
+	})
 	return group.Wait()
 }
 
