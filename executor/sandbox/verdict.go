@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 
@@ -56,7 +57,10 @@ func (f facts) judge(r *schemas.RunReport) {
 	set := func(s schemas.RunStatus, c schemas.Class, format string, args ...any) {
 		r.Status, r.Class, r.Detail = s, &c, fmt.Sprintf(format, args...)
 	}
-	why := reasonOf(f.stderr, f.ended && f.status.Exited() && f.status.ExitStatus() == 1)
+	var why reason
+	if failed {
+		why = reasonOf(f.stderr, f.ended && f.status.Exited() && f.status.ExitStatus() == 1)
+	}
 	switch {
 	case f.oomKills > 0:
 		set(schemas.RunKilled, schemas.ClassOutOfMemory, "the program and its children needed more than %d bytes of memory; the kernel ended %d of its processes", f.limits.MemoryBytes, f.oomKills)
@@ -114,8 +118,8 @@ func aborted(s unix.Signal) bool { return s == unix.SIGABRT || s == unix.SIGTRAP
 
 // lastLine is where interpreters say what went wrong.
 func lastLine(b []byte) string {
-	lines := strings.Split(strings.TrimSpace(strings.ToValidUTF8(string(b), "�")), "\n")
-	line := strings.TrimSpace(lines[len(lines)-1])
+	b = bytes.TrimSpace(b)
+	line := strings.TrimSpace(strings.ToValidUTF8(string(b[bytes.LastIndexByte(b, '\n')+1:]), "\uFFFD"))
 	if len(line) > 300 {
 		line = strings.ToValidUTF8(line[:300], "") + "…"
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"callgate.dev/schemas"
 	"golang.org/x/sys/unix"
@@ -140,6 +141,19 @@ func TestVerdictOfWords(t *testing.T) {
 			t.Errorf("%q does not name the refused call", r.Detail)
 		}
 	}
+}
+
+// Standard error is whatever a program likes.
+func FuzzReason(f *testing.F) {
+	for _, s := range []string{"", "\n", "Traceback (most recent call last):\n", "Traceback (most recent call last):\n  x\n\n\nE: y", "Error: x\nNode.js v", "\xff\xfe\nNode.js v20", "x\r\n"} {
+		f.Add([]byte(s), true)
+	}
+	f.Fuzz(func(t *testing.T, stderr []byte, exitedWith1 bool) {
+		r := reasonOf(stderr, exitedWith1)
+		if r.uncaught && (!exitedWith1 || r.text == "") || !utf8.ValidString(r.text) {
+			t.Errorf("%q, %t: %+v", stderr, exitedWith1, r)
+		}
+	})
 }
 
 func TestOutermost(t *testing.T) {
