@@ -64,12 +64,19 @@ func (b *Blobs) Get(ctx context.Context, ref schemas.BlobRef) ([]byte, error) {
 		return nil, fmt.Errorf("get blob %s: %w", ref.Name, ErrBlobNotFound)
 	case errors.Is(err, jetstream.ErrDigestMismatch):
 		return nil, fmt.Errorf("get blob %s: %w", ref.Name, ErrBlobCorrupt)
+	case err != nil && gone(ctx, store, ref.Name): // purged while it was read
+		return nil, fmt.Errorf("get blob %s: %w", ref.Name, ErrBlobNotFound)
 	case err != nil:
 		return nil, fmt.Errorf("get blob %s: %w", ref.Name, err)
 	case schemas.Digest(data) != ref.Digest:
 		return nil, fmt.Errorf("get blob %s: %w: its bytes hash to %s", ref.Name, ErrBlobCorrupt, schemas.Digest(data))
 	}
 	return data, nil
+}
+
+func gone(ctx context.Context, store jetstream.ObjectStore, name string) bool {
+	_, err := store.GetInfo(ctx, name)
+	return errors.Is(err, jetstream.ErrObjectNotFound)
 }
 
 func (b *Blobs) handle(ctx context.Context) (jetstream.ObjectStore, error) {
