@@ -34,11 +34,15 @@
 // # What the tests are protected from
 //
 // The tests have a sandbox of their own and a copy of the workspace as it was
-// before the program: what the program alone did to files is not there. A mark
-// between program and tests is set when the tests begin, so a program that ends
-// with sys.exit(0) does not pass tests that never began. Program and tests
-// share a process, as they must to call each other: a program that sets out to
-// fool its own tests from inside can.
+// before the program: what the program alone did to files is not there. One mark
+// is set when the tests begin, another when the last line of them is through,
+// under names that a program cannot know: ending the process early with status
+// 0, or hiding the tests' errors, passes nothing. Tests that end the process
+// themselves (unittest.main, sys.exit, process.exit) are taken at their status.
+// In JavaScript the last line is through before what it left to the event loop
+// is: tests that are asynchronous await at the top level of a module, where a
+// promise that never settles fails. Program and tests share a process, as they
+// must to call each other: a program that reads its own source can fool them.
 //
 // # What a failed trial leaves
 //

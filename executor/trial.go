@@ -29,6 +29,7 @@ func (e *Executor) trial(ctx context.Context, in schemas.Envelope) (schemas.Enve
 	}}
 	if c := in.Job.Contract; c != nil {
 		t.tests, t.wantsOutput = c.Tests, len(c.ResultSchema) > 0
+		t.marks = marksOf(in, c.Tests)
 	}
 	if err := t.do(ctx); err != nil {
 		return schemas.Envelope{}, err
@@ -47,6 +48,7 @@ type trial struct {
 	executor    *Executor
 	program     program
 	tests       string // source
+	marks       marks
 	wantsOutput bool
 	before      workspace.Tree
 
@@ -91,18 +93,17 @@ func (t *trial) alone(ctx context.Context) error {
 func (t *trial) test(ctx context.Context) error {
 	p := t.program
 	p.module = p.module || isModule(p.lang, []byte(t.tests))
-	p.source = withTests(p.lang, p.source, t.tests, p.module)
-	report, after, err := t.executor.run(ctx, p, t.before.Without(testsMark))
+	p.source = withTests(p.lang, p.source, t.tests, p.module, t.marks)
+	report, after, err := t.executor.run(ctx, p, t.before)
 	if err != nil {
 		return err
 	}
-	_, begun := after.File(testsMark)
-	report.Changed = withoutFile(report.Changed, testsMark)
+	report.Changed = withoutFile(withoutFile(report.Changed, t.marks.begun), t.marks.ended)
 	report.WorkspaceDigest = ""
-	if report.OK() && !begun {
+	if why := t.marks.unfinished(after, p.lang, t.tests); report.OK() && why != "" {
 		class := schemas.ClassTestsFailed
 		report.Status, report.Class = schemas.RunError, &class
-		report.Detail = join("the program ended with status 0 before its tests began; it must not end the process (sys.exit, os._exit, process.exit)", report.Detail)
+		report.Detail = join(why, report.Detail)
 	}
 	t.tested = &report
 	return nil

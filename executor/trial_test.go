@@ -80,6 +80,11 @@ func TestAcceptanceTests(t *testing.T) {
 		"program fails":          {"def add(a, b): return a + b\n1/0", addTests, schemas.ClassRuntimeError, schemas.ClassRuntimeError},
 		"never begin, sys.exit":  {"def add(a, b): return 0\nimport sys; sys.exit(0)", addTests, "", schemas.ClassTestsFailed},
 		"never begin, os._exit":  {"import os; os._exit(0)", addTests, "", schemas.ClassTestsFailed},
+		"ended by the program":   {"import sys\ndef add(a, b): sys.exit(0)", addTests, "", schemas.ClassTestsFailed},
+		"ended by a thread":      {"import os, threading, time\ndef add(a, b): os._exit(0)", addTests, "", schemas.ClassTestsFailed},
+		"errors hidden":          {"import os, sys\nsys.excepthook = lambda *a: os._exit(0)\ndef add(a, b): return 0", addTests, "", schemas.ClassTestsFailed},
+		"a mark of its own":      {"import os\nopen('/workspace/.callgate-tests-begun', 'w').close()\ndef add(a, b): os._exit(0)", addTests, "", schemas.ClassTestsFailed},
+		"a comment at the end":   {"def add(a, b): return a + b", addTests + "# that is all", "", ""},
 		"end with status 0":      {"def add(a, b): return a + b", addTests + "import sys; sys.exit(0)", "", ""},
 		"by unittest":            {"def add(a, b): return a + b", "import unittest\nclass T(unittest.TestCase):\n  def test(self): self.assertEqual(add(1, 2), 3)\nunittest.main()", "", ""},
 		"from another directory": {"import os; os.makedirs('d'); os.chdir('d')\ndef add(a, b): return a + b", addTests, "", ""},
@@ -105,6 +110,11 @@ func TestAcceptanceTestsInJavaScript(t *testing.T) {
 		"parenthesis": {"const add = function (a, b) { return a + b }", `(() => { if (add(1, 1) !== 2) throw new Error("no") })()`, ""},
 		"module":      {"export function add(a, b) { return a + b }", `import assert from "node:assert"; assert.equal(add(2, 3), 5)`, ""},
 		"exits":       {"process.exit(0)", `throw new Error("reached")`, schemas.ClassTestsFailed},
+		"exits later": {"function add() { process.exit(0) }", `require("assert").equal(add(2, 3), 5)`, schemas.ClassTestsFailed},
+		"hides":       {`process.on("uncaughtException", () => process.exit(0)); function add() { return 0 }`, `require("assert").equal(add(2, 3), 5)`, schemas.ClassTestsFailed},
+		"hides later": {`process.on("exit", () => { process.exitCode = 0 }); process.on("uncaughtException", () => {}); function add() { return 0 }`, `require("assert").equal(add(2, 3), 5)`, schemas.ClassTestsFailed},
+		"never ends":  {"export const add = () => new Promise(() => {})", `import assert from "node:assert"; assert.equal(await add(2, 3), 5)`, schemas.ClassRuntimeError},
+		"by comment":  {"function add(a, b) { return a + b }", "require('assert').equal(add(2, 3), 5) // done", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			out := handle(t, e, event(schemas.JavaScript, c.source, &schemas.Contract{Tests: c.tests}))

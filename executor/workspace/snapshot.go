@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"math"
 	"strings"
 	"unicode/utf8"
 
@@ -77,20 +76,6 @@ func (t Tree) ForRun() []schemas.File {
 		}
 	}
 	return files
-}
-
-// Without returns the tree without the file at p.
-func (t Tree) Without(p string) Tree {
-	if _, ok := t.files[p]; !ok {
-		return t
-	}
-	b := NewBuilder(Tree{}, Limits{Files: math.MaxInt, Bytes: math.MaxInt64})
-	for f := range t.All() {
-		if f.Path != p {
-			_ = b.add(f) // it was in a tree already, and there is room
-		}
-	}
-	return b.Tree()
 }
 
 // Files lists the tree as an event holds it, with or without contents.
