@@ -99,6 +99,17 @@ func TestAcceptanceTests(t *testing.T) {
 	}
 }
 
+// What a job's files are called must not keep its programs from starting.
+func TestProgramFindsANameBesideTheJobsFiles(t *testing.T) {
+	e := newExecutor(t, &store{})
+	in := event(schemas.Python, "print(open('main.py/x').read())", nil)
+	in.Job.Files = []schemas.File{{Path: "main.py/x", Content: "beside"}, {Path: "main_1.py", Content: ""}}
+	out := handle(t, e, in)
+	if out.Run == nil || !out.Run.OK() || out.Run.Stdout != "beside\n" {
+		t.Errorf("run %+v", out.Run)
+	}
+}
+
 func TestAcceptanceTestsInJavaScript(t *testing.T) {
 	e := newExecutor(t, &store{})
 	for name, c := range map[string]struct {

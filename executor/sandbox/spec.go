@@ -3,6 +3,7 @@ package sandbox
 import (
 	"errors"
 	"fmt"
+	"path"
 	"path/filepath"
 	"strings"
 
@@ -88,7 +89,9 @@ func (s Spec) programName(before Snapshot) string {
 	}
 	taken := map[string]bool{}
 	for _, f := range before.Files {
-		taken[f.Path] = true
+		for p := f.Path; p != "."; p = path.Dir(p) { // a directory is in the way as well
+			taken[p] = true
+		}
 	}
 	for _, f := range before.Skipped {
 		taken[f.Path] = true

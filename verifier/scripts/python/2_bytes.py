@@ -1,31 +1,36 @@
 """The source as bytes: what may be parsed, and where things stand in it."""
 
-def declared_encoding(line):
-    """The encoding that a line declares by PEP 263, None without one, and
-    whether a later line may still declare one."""
+def declared_encodings(line):
+    """The encodings that a line may declare by PEP 263, and whether a later
+    line may still declare one. The tokenizer takes the first "coding:" or
+    "coding=" that a name follows; all of them are looked at."""
     text = line.lstrip(b" \t\f")
     if text and not text.startswith(b"#"):
-        return None, False
-    for mark in (b"coding:", b"coding="):
-        at = text.find(mark)
-        if at >= 0:
-            name = text[at + len(mark):].lstrip(b" \t")
+        return [], False
+    names = []
+    at = text.find(b"coding")
+    while at >= 0:
+        rest = text[at + len(b"coding"):]
+        if rest[:1] in (b":", b"="):
+            name = rest[1:].lstrip(b" \t")
             end = 0
             while end < len(name) and (name[end:end + 1].isalnum() or name[end:end + 1] in (b"-", b"_", b".")):
                 end += 1
             if end:
-                return name[:end].decode("latin-1"), False
-    return None, True
+                names.append(name[:end].decode("latin-1"))
+        at = text.find(b"coding", at + 1)
+    return names, not names
 
 
 def check_encoding(source):
     """Refuses any declared encoding but UTF-8: under another, such as utf_7,
     the bytes that run are not the text that anyone reads. The tokenizer ends
-    lines at CR too when it reads a file, so both readings are held to it."""
-    for lines in (source.split(b"\n", 2), source.replace(b"\r", b"\n").split(b"\n", 2)):
-        for number, line in enumerate(lines[:2], 1):
-            name, more = declared_encoding(line)
-            if name is not None:
+    lines at CR too when it reads a file, so every reading is held to it."""
+    unified = source.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    for reading in (source, source.replace(b"\r", b"\n"), unified):
+        for number, line in enumerate(reading.split(b"\n", 2)[:2], 1):
+            names, more = declared_encodings(line)
+            for name in names:
                 plain = name.lower().replace("_", "-")
                 if plain not in ("utf-8", "utf8") and not plain.startswith("utf-8-"):
                     raise Unreadable("the source declares the encoding %s; only utf-8 is taken" % name[:40], number, 1)

@@ -36,6 +36,8 @@ def facts(source):
         return encode(dict(doc, error={"message": message[:500], "line": line, "column": column}))
     except (RecursionError, MemoryError):
         return encode(dict(doc, error={"message": "the program is nested too deeply to be looked at", "line": 1, "column": 1}))
+    except Exception as e:  # a program that confuses the analyser is refused, and is not the machine's fault
+        return encode(dict(doc, error={"message": "the program cannot be looked at: %s" % type(e).__name__, "line": 1, "column": 1}))
 
 
 if __name__ == "__main__":
