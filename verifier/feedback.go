@@ -23,7 +23,7 @@ func unparsed(e *schemas.ParseError, code *schemas.Code) *rejection {
 	}
 	r := reject(schemas.ClassSyntaxError, "the program does not parse: %s", e.Message)
 	r.Where = fmt.Sprintf("line %d, column %d", e.Line, e.Column)
-	r.Shape = around(code.Source, e.Line)
+	r.Shape = around(code.Source, e.Line, 2)
 	return r
 }
 
@@ -37,7 +37,7 @@ func refusal(first schemas.Finding, findings []schemas.Finding, code *schemas.Co
 	}
 	r := reject(schemas.ClassCodeRejected, "the program does what it must not: %s", strings.Join(said, "; "))
 	r.Where = fmt.Sprintf("line %d, column %d", first.Line, first.Column)
-	r.Shape = around(code.Source, first.Line)
+	r.Shape = around(code.Source, first.Line, 2)
 	return r
 }
 
@@ -52,7 +52,7 @@ func failedRun(run *schemas.RunReport, code *schemas.Code, what string) *rejecti
 	var shape []string
 	if line := lastLine(stderr, code.Language); line > 0 && line <= lines(code.Source) {
 		r.Where = fmt.Sprintf("line %d", line)
-		shape = append(shape, around(code.Source, line))
+		shape = append(shape, around(code.Source, line, 2))
 	}
 	r.Shape = strings.Join(append(shape, streamsShape(run)...), "\n")
 	return r
@@ -73,7 +73,7 @@ func failedTests(run *schemas.RunReport, code *schemas.Code, tests string) *reje
 	for _, line := range tracedLines(stderr, code.Language) {
 		if n := line - first + 1; n >= 1 && n <= lines(tests) {
 			r.Where = fmt.Sprintf("line %d of the tests", n)
-			shape = []string{around(tests, n)}
+			shape = []string{around(tests, n, 0)} // its neighbours are not the model's to see
 		} else if line <= lines(code.Source) {
 			shape = append(shape, fmt.Sprintf("reached in the program at line %d", line))
 		}
@@ -103,14 +103,14 @@ func streamsShape(run *schemas.RunReport) []string {
 	return out
 }
 
-// around shows a line of a source with two before and after it.
-func around(source string, line int) string {
+// around shows a line of a source with some before and after it.
+func around(source string, line, beside int) string {
 	all := strings.Split(source, "\n")
 	if line < 1 || line > len(all) {
 		return ""
 	}
 	var b strings.Builder
-	for n := max(1, line-2); n <= min(len(all), line+2); n++ {
+	for n := max(1, line-beside); n <= min(len(all), line+beside); n++ {
 		mark := " "
 		if n == line {
 			mark = ">"
