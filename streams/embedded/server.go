@@ -29,14 +29,21 @@ func New(cfg Config) (*Server, error) {
 	if err := os.MkdirAll(cfg.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make data directory: %w", err)
 	}
-	held, err := lock(cfg.Dir)
+	held, unclean, err := lock(cfg.Dir)
 	if err != nil {
 		return nil, err
 	}
 	s, err := start(cfg, held)
 	if err != nil {
-		held.Close()
+		if unclean {
+			held.Close() // as it was found
+		} else {
+			release(held)
+		}
 		return nil, fmt.Errorf("start embedded server on %s: %w", cfg.Listen, err)
+	}
+	if unclean {
+		cfg.Logger.Info("recovered the log after an unclean stop", "data", cfg.Dir)
 	}
 	return s, nil
 }
@@ -58,6 +65,7 @@ func start(cfg Config, held *os.File) (*Server, error) {
 		ns.WaitForShutdown()
 		return nil, err
 	}
+	log.start()
 	return &Server{nats: ns, lock: held}, nil
 }
 
@@ -138,7 +146,7 @@ func (s *Server) Shutdown() {
 	s.once.Do(func() {
 		s.nats.Shutdown()
 		s.nats.WaitForShutdown()
-		s.lock.Close()
+		release(s.lock)
 	})
 }
 
