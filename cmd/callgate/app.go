@@ -44,6 +44,16 @@ func usageError(format string, args ...any) error {
 	return &exitError{exitUsage, fmt.Errorf(format, args...)}
 }
 
+// interrupted is how a command ends that did not get to its own end. What is
+// under way goes on without it: hint says how to come back to it.
+func interrupted(hint string) error {
+	text := "interrupted"
+	if hint != "" {
+		text += "; go on with: " + hint
+	}
+	return &exitError{exitInterrupted, errors.New(text)}
+}
+
 func failed() error { return &exitError{status: exitFailed} }
 
 // app is what every command has in common.
@@ -67,7 +77,11 @@ func run(ctx context.Context, args []string, in io.Reader, out, errw io.Writer) 
 	root.SetIn(in)
 	root.SetOut(out)
 	root.SetErr(errw)
-	return a.status(root.ExecuteContext(ctx))
+	err := root.ExecuteContext(ctx)
+	if errors.Is(err, context.Canceled) && ctx.Err() != nil {
+		err = interrupted("")
+	}
+	return a.status(err)
 }
 
 // status prints err and returns the exit status that it means.
@@ -78,7 +92,7 @@ func (a *app) status(err error) int {
 	var ee *exitError
 	if errors.As(err, &ee) {
 		if ee.err != nil {
-			fmt.Fprintln(a.err, "callgate:", ee.err)
+			fmt.Fprintln(a.err, "callgate:", a.words(ee))
 		}
 		return ee.status
 	}
@@ -93,10 +107,26 @@ func (a *app) status(err error) int {
 	return exitSystem
 }
 
+// words are an error's. What a command line got wrong has no class: its exit
+// status says whose fault it is.
+func (a *app) words(ee *exitError) string {
+	text := ee.err.Error()
+	var e *schemas.Error
+	if ee.status == exitUsage && errors.As(ee.err, &e) {
+		text = strings.Replace(text, e.Error(), e.Message, 1)
+	}
+	return text
+}
+
 func (a *app) command() *cobra.Command {
 	root := &cobra.Command{
-		Use:           "callgate",
-		Short:         "Turns a queue of coding jobs into checked, executed results, on NATS JetStream",
+		Use:   "callgate",
+		Short: "Turns a queue of coding jobs into checked, executed results, on NATS JetStream",
+		Long: `Turns a queue of coding jobs into checked, executed results, on NATS JetStream.
+
+Exit status: 0 done, 1 the job or the program failed, 2 bad usage or bad input, 3 the system could not do it, 130 when a
+command that waits was interrupted. A variable CALLGATE_NATS, CALLGATE_TENANT, … stands for a flag that is not given; keys
+are read from the environment only.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
@@ -107,7 +137,7 @@ func (a *app) command() *cobra.Command {
 			return a.setLogger()
 		},
 	}
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &exitError{exitUsage, err} })
+	root.SetFlagErrorFunc(flagError)
 	p := root.PersistentFlags()
 	p.StringVar(&a.logLevel, "log-level", "info", "debug, info, warn or error")
 	p.StringVar(&a.logFormat, "log-format", "text", "text or json; logs go to standard error")
@@ -156,7 +186,11 @@ func fromEnv(flags *pflag.FlagSet, lookup func(string) (string, bool)) error {
 		name := envName(f.Name)
 		if v, ok := lookup(name); ok && !f.Changed && f.Name != "help" {
 			if err := flags.Set(f.Name, v); err != nil {
-				errs = append(errs, fmt.Errorf("%s=%q: %w", name, v, err))
+				var wrong *pflag.InvalidValueError
+				if errors.As(err, &wrong) {
+					err = cause(wrong)
+				}
+				errs = append(errs, fmt.Errorf("%s=%s: %w", name, quoted(v), err))
 			}
 		}
 	})

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -50,9 +51,9 @@ Exit status 0 when every job completed, 1 when some did not, 130 when it was int
 	}
 	f := cmd.Flags()
 	f.StringVar(&b.out, "out", "", "file for the results, a line each (required)")
-	f.IntVar(&b.maxInFlight, "max-in-flight", 64, "jobs submitted and not ended yet")
+	numberFlag(f, &b.maxInFlight, "max-in-flight", 64, 1, 100_000, "jobs submitted and not ended yet")
 	f.BoolVar(&b.resume, "resume", false, "go on with a batch that was interrupted")
-	f.StringVar(&b.lane, "lane", string(schemas.LaneBatch), "lane of the lines that name none: interactive or batch")
+	checkedFlag(f, &b.lane, "lane", string(schemas.LaneBatch), oneOf(schemas.Lanes...), "lane of the lines that name none: interactive or batch")
 	return a.withJob(cmd)
 }
 
@@ -65,6 +66,7 @@ type batchRun struct {
 	mu        sync.Mutex
 	followers map[string]*streams.Follower
 	out       *os.File
+	nameFile  *os.File
 	progress  *progress
 	records   []batchRecord
 	order     []string // custom IDs as the input has them
@@ -76,7 +78,7 @@ func (a *app) batch(ctx context.Context, c *client, in string, lines []batchLine
 	if err != nil {
 		return err
 	}
-	defer b.out.Close()
+	defer func() { _ = b.close() }() // synced before
 	if b.watcher, err = streams.NewWatcher(streams.WatcherConfig{Log: c.log, Refresh: 2 * time.Second}); err != nil {
 		return err
 	}
@@ -100,24 +102,28 @@ func (a *app) batch(ctx context.Context, c *client, in string, lines []batchLine
 	b.progress.end()
 	if err != nil {
 		if ctx.Err() != nil {
-			fmt.Fprintf(a.err, "callgate: interrupted; go on with: callgate batch %s --out %s --resume\n", in, flags.out)
-			return &exitError{status: exitInterrupted}
+			return interrupted(flags.again(a, in))
 		}
 		return fmt.Errorf("%w; go on with --resume", err)
 	}
 	return b.summary()
 }
 
+// again is the command line that goes on with a batch.
+func (flags batchFlags) again(a *app, in string) string {
+	words := []string{"batch", in, "--out", flags.out, "--resume"}
+	if strings.HasPrefix(in, "-") && in != "-" {
+		words[1] = "./" + in
+	}
+	if flags.lane != string(schemas.LaneBatch) {
+		words = append(words, "--lane", flags.lane)
+	}
+	return a.again(words...)
+}
+
 func (a *app) batchLines(in string, flags batchFlags) ([]batchLine, error) {
 	if flags.out == "" {
 		return nil, usageError("--out: name a file for the results")
-	}
-	if flags.maxInFlight < 1 {
-		return nil, usageError("--max-in-flight %d: at least 1", flags.maxInFlight)
-	}
-	lane, err := parseLane(flags.lane)
-	if err != nil {
-		return nil, err
 	}
 	r := a.in
 	if in != "-" {
@@ -128,7 +134,7 @@ func (a *app) batchLines(in string, flags batchFlags) ([]batchLine, error) {
 		defer f.Close()
 		r = f
 	}
-	lines, err := readBatch(r, a.tenant, lane)
+	lines, err := readBatch(r, a.tenant, schemas.Lane(flags.lane))
 	if err == nil && len(lines) == 0 {
 		return nil, usageError("%s: no jobs in it", in)
 	}

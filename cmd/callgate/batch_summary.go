@@ -120,17 +120,17 @@ func (p *progress) add(r batchRecord) {
 		p.bar.Increment()
 	case time.Since(p.last) > 2*time.Second:
 		p.last = time.Now()
-		fmt.Fprintf(p.app.err, "%d of %d jobs%s\n", p.done, p.total, p.words())
+		fmt.Fprintf(p.app.err, "%d of %s%s\n", p.done, count(p.total, "job"), p.words())
 	}
 }
 
 func (p *progress) words() string {
-	return fmt.Sprintf("  %d completed, %d not, %d answers", p.done-p.bad, p.bad, p.tries)
+	return fmt.Sprintf("  %d completed, %d not, %s", p.done-p.bad, p.bad, count(p.tries, "answer"))
 }
 
 func (p *progress) end() {
 	if p.bar == nil {
-		fmt.Fprintf(p.app.err, "%d of %d jobs%s\n", p.done, p.total, p.words())
+		fmt.Fprintf(p.app.err, "%d of %s%s\n", p.done, count(p.total, "job"), p.words())
 		return
 	}
 	if p.done < p.total {

@@ -74,7 +74,7 @@ func (a *app) benchOf(name, short string, run func(context.Context, bench.Config
 
 func (b *benchFlags) server(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&b.sync, "sync", "", "always or interval, as of `up` (default: both, one after the other)")
+	f.StringVar(&b.sync, "sync", "", "always or interval, as of up (default: both, one after the other)")
 	f.IntSliceVar(&b.inFlight, "in-flight", []int{1, 256}, "jobs at once on the relays")
 	f.IntVar(&b.rounds, "rounds", 5, "turns of each contestant")
 	f.StringVar(&b.data, "data", "", "directory for the servers' data, removed afterwards (default: that for temporary files)")

@@ -140,13 +140,13 @@ func removeUpState(pid int) {
 
 // withServer gives cmd the flags of every command that talks to a server.
 func (a *app) withServer(cmd *cobra.Command) *cobra.Command {
-	cmd.Flags().StringVar(&a.nats, "nats", "", "NATS server, nats://HOST:PORT (default: the local `up`)")
+	cmd.Flags().StringVar(&a.nats, "nats", "", "NATS `URL`, nats://HOST:PORT (default: that of the local callgate up)")
 	return cmd
 }
 
 // withJob gives cmd the flags of every command about jobs.
 func (a *app) withJob(cmd *cobra.Command) *cobra.Command {
-	cmd.Flags().StringVar(&a.tenant, "tenant", schemas.DefaultTenant, "tenant whose jobs are meant")
+	checkedFlag(cmd.Flags(), &a.tenant, "tenant", schemas.DefaultTenant, isName, "tenant whose jobs are meant")
 	a.withJSON(cmd)
 	return a.withServer(cmd)
 }
@@ -159,11 +159,6 @@ func (a *app) withJSON(cmd *cobra.Command) *cobra.Command {
 // talk runs do with a connection to the server.
 func (a *app) talk(do func(ctx context.Context, c *client, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
-		if a.tenant != "" {
-			if err := schemas.CheckName("tenant", a.tenant); err != nil {
-				return usageError("--%w", err)
-			}
-		}
 		c, err := a.connect()
 		if err != nil {
 			return err

@@ -33,6 +33,7 @@ type natsCheck struct {
 	Missing []string      `json:"missing"` // streams and consumers to be provisioned
 	Streams []streamCheck `json:"streams"`
 	States  []stateCheck  `json:"states"`
+	Tenants []tenantCheck `json:"tenants"` // that have jobs under way or waiting
 }
 
 type streamCheck struct {
@@ -46,7 +47,7 @@ type streamCheck struct {
 
 func newStreamCheck(info *jetstream.StreamInfo) streamCheck {
 	c := streamCheck{info.Config.Name, info.State.Msgs, info.State.Bytes, info.Config.MaxBytes, "", []string{}}
-	if info.Cluster != nil {
+	if info.Cluster != nil && info.Cluster.Name != "" { // a server alone says that it leads, too
 		c.Leader = info.Cluster.Leader
 		for _, node := range info.Cluster.Replicas {
 			if node.Offline || !node.Current {
@@ -55,6 +56,24 @@ func newStreamCheck(info *jetstream.StreamInfo) streamCheck {
 		}
 	}
 	return c
+}
+
+// admissionStops is from which share of its bound on a log takes no further
+// jobs; see intake.AdmissionConfig.
+const admissionStops = 0.8
+
+// fill says how full the stream is.
+func (s streamCheck) fill() string {
+	text := fmt.Sprintf("%s, %d MB", count(s.Messages, "message"), s.Bytes>>20)
+	if s.MaxBytes <= 0 {
+		return text
+	}
+	share := float64(s.Bytes) / float64(s.MaxBytes)
+	text += fmt.Sprintf(", %.1f %% full", 100*share)
+	if s.Name == streams.StreamLog && share >= admissionStops {
+		text += ": nothing is admitted"
+	}
+	return text
 }
 
 // cluster says who leads, and who is not there.
@@ -113,13 +132,13 @@ func (a *app) doctorCommand() *cobra.Command {
 		},
 	}
 	m.flags(cmd)
-	cmd.Flags().StringSliceVar(&allow, "allow-missing", nil, "downgrades to take as allowed: "+strings.Join(sandbox.Capabilities, ", "))
+	listFlag(cmd.Flags(), &allow, "allow-missing", oneOf(sandbox.Capabilities...), "downgrades to take as allowed: "+strings.Join(sandbox.Capabilities, ", "))
 	a.withJSON(cmd)
 	return a.withServer(cmd)
 }
 
 func (a *app) checkNATS(ctx context.Context) natsCheck {
-	check := natsCheck{Missing: []string{}, Streams: []streamCheck{}, States: []stateCheck{}}
+	check := natsCheck{Missing: []string{}, Streams: []streamCheck{}, States: []stateCheck{}, Tenants: []tenantCheck{}}
 	c, err := a.connect()
 	if err != nil {
 		check.Error = err.Error()
@@ -157,7 +176,12 @@ func (a *app) checkNATS(ctx context.Context) natsCheck {
 		}
 		check.States = append(check.States, sum)
 	}
-	check.OK = len(check.Missing) == 0
+	if check.OK = len(check.Missing) == 0; !check.OK {
+		return check
+	}
+	if check.Tenants, err = c.tenants(ctx); err != nil {
+		check.OK, check.Error, check.Tenants = false, err.Error(), []tenantCheck{}
+	}
 	return check
 }
 
@@ -220,14 +244,13 @@ func (a *app) tellDiagnosis(d diagnosis) {
 		rows = append(rows, []string{"  missing", "no", oneLine(missing, 140) + "; `callgate provision` makes it"})
 	}
 	for _, s := range d.NATS.Streams {
-		if s.MaxBytes > 0 {
-			rows = append(rows, []string{"  " + s.Name, "yes", fmt.Sprintf("%d messages, %d MB, %.1f %% full", s.Messages, s.Bytes>>20, 100*float64(s.Bytes)/float64(s.MaxBytes)) + s.cluster()})
-		}
+		rows = append(rows, []string{"  " + s.Name, "yes", s.fill() + s.cluster()})
 	}
 	for _, s := range d.NATS.States {
-		rows = append(rows, []string{"  " + string(s.State), "yes", fmt.Sprintf("%d waiting, %d in work, %d pulls open", s.Pending, s.Working, s.Pulls)})
+		rows = append(rows, []string{"  " + string(s.State), "yes", fmt.Sprintf("%d waiting, %d in work, %s open", s.Pending, s.Working, count(s.Pulls, "pull"))})
 	}
-	rows = append(rows, []string{"model", verdict(d.Model.OK), oneLine(strings.TrimSpace(d.Model.URL+" "+d.Model.Model+" "+d.Model.Error), 200)})
+	rows = append(rows, tenantRows(d.NATS.Tenants)...)
+	rows = append(rows, []string{"model", verdict(d.Model.OK), "as this shell has it, whatever a running planner uses: " + oneLine(strings.TrimSpace(d.Model.URL+" "+d.Model.Model+" "+d.Model.Error), 200)})
 	a.table([]string{"WHAT", "THERE", "DETAIL"}, rows)
 }
 

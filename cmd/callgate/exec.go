@@ -21,9 +21,9 @@ type localFlags struct {
 
 func (l *localFlags) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&l.lang, "lang", "", "python or javascript (default: by the file's name)")
-	f.StringSliceVar(&l.allowMissing, "allow-missing", nil, "isolation that this machine may lack, by name: "+strings.Join(sandbox.Capabilities, ", "))
-	f.StringSliceVar(&l.libraries, "library", nil, "further host directories that programs may read")
+	checkedFlag(f, &l.lang, "lang", "", oneOf(schemas.Python, schemas.JavaScript), "python or javascript (default: by the file's name)")
+	listFlag(f, &l.allowMissing, "allow-missing", oneOf(sandbox.Capabilities...), "isolation that this machine may lack, by name: "+strings.Join(sandbox.Capabilities, ", "))
+	listFlag(f, &l.libraries, "library", isLibrary, "further host directories that programs may read")
 }
 
 func (l *localFlags) language(file string) (schemas.Language, error) {
@@ -32,10 +32,8 @@ func (l *localFlags) language(file string) (schemas.Language, error) {
 		return schemas.Python, nil
 	case l.lang == string(schemas.JavaScript), l.lang == "" && (strings.HasSuffix(file, ".js") || strings.HasSuffix(file, ".mjs") || strings.HasSuffix(file, ".cjs")):
 		return schemas.JavaScript, nil
-	case l.lang == "":
-		return "", usageError("--lang: python or javascript; %s does not tell", file)
 	}
-	return "", usageError("--lang %q: python or javascript", l.lang)
+	return "", usageError("--lang: python or javascript; %s does not tell", file)
 }
 
 // local makes an executor without a pipeline. The caller closes the sandbox.
@@ -101,13 +99,13 @@ func (a *app) execCommand() *cobra.Command {
 	f := cmd.Flags()
 	l.flags(cmd)
 	d, m := schemas.DefaultLimits, schemas.MaxLimits
-	f.Int64Var(&limits.RunTimeoutMS, "timeout-ms", d.RunTimeoutMS, fmt.Sprintf("wall time, at most %d", m.RunTimeoutMS))
-	f.Int64Var(&limits.CPUMS, "cpu-ms", d.CPUMS, fmt.Sprintf("processor time of the program and its children, at most %d", m.CPUMS))
-	f.Int64Var(&limits.MemoryBytes, "memory-bytes", d.MemoryBytes, fmt.Sprintf("memory of the program and its children, at most %d", m.MemoryBytes))
-	f.IntVar(&limits.Pids, "pids", d.Pids, fmt.Sprintf("processes and threads at once, at most %d", m.Pids))
-	f.Int64Var(&limits.OutputBytes, "output-bytes", d.OutputBytes, fmt.Sprintf("each of standard output and standard error, at most %d", m.OutputBytes))
-	f.Int64Var(&limits.DiskBytes, "disk-bytes", d.DiskBytes, fmt.Sprintf("the whole workspace, at most %d", m.DiskBytes))
-	f.StringVar(&files, "files", "", "directory whose files are copied into /workspace")
+	numberFlag(f, &limits.RunTimeoutMS, "timeout-ms", d.RunTimeoutMS, 1, m.RunTimeoutMS, fmt.Sprintf("wall time, at most %d", m.RunTimeoutMS))
+	numberFlag(f, &limits.CPUMS, "cpu-ms", d.CPUMS, 1, m.CPUMS, fmt.Sprintf("processor time of the program and its children, at most %d", m.CPUMS))
+	numberFlag(f, &limits.MemoryBytes, "memory-bytes", d.MemoryBytes, 4<<20, m.MemoryBytes, fmt.Sprintf("memory of the program and its children, at most %d", m.MemoryBytes))
+	numberFlag(f, &limits.Pids, "pids", d.Pids, 1, m.Pids, fmt.Sprintf("processes and threads at once, at most %d", m.Pids))
+	numberFlag(f, &limits.OutputBytes, "output-bytes", d.OutputBytes, 1, m.OutputBytes, fmt.Sprintf("each of standard output and standard error, at most %d", m.OutputBytes))
+	numberFlag(f, &limits.DiskBytes, "disk-bytes", d.DiskBytes, 4<<10, m.DiskBytes, fmt.Sprintf("the whole workspace, at most %d", m.DiskBytes))
+	checkedFlag(f, &files, "files", "", isDirectory, "directory whose files are copied into /workspace")
 	f.StringVar(&out, "out", "", "directory to write /workspace to afterwards; made when it is missing")
 	f.StringVar(&stdin, "stdin", "", "file that is the program's standard input, or -")
 	return a.withJSON(cmd)
@@ -126,6 +124,9 @@ func (a *app) refused(err error) error {
 }
 
 func (a *app) tellReport(r *schemas.RunReport) error {
+	if r.Class != nil { // said beside it
+		r.Detail = strings.TrimPrefix(r.Detail, string(*r.Class)+": ")
+	}
 	if a.json {
 		if err := a.printJSON(r); err != nil {
 			return err

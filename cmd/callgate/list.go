@@ -21,9 +21,9 @@ type jobFilter struct {
 
 func (f *jobFilter) flags(cmd *cobra.Command, state string) {
 	fl := cmd.Flags()
-	fl.StringVar(&f.tenant, "tenant", "", "only this tenant's jobs (default: every tenant's)")
-	fl.StringVar(&f.state, "state", state, "only jobs in this state")
-	fl.StringVar(&f.class, "class", "", "only jobs whose last event has this error class")
+	checkedFlag(fl, &f.tenant, "tenant", "", optional(isName), "only this tenant's jobs (default: every tenant's)")
+	checkedFlag(fl, &f.state, "state", state, optional(oneOf(index.States()...)), "only jobs in this state")
+	checkedFlag(fl, &f.class, "class", "", optional(oneOf(schemas.Classes()...)), "only jobs whose last event has this error class")
 	fl.StringVar(&f.since, "since", "", "only jobs that moved since: a duration such as 6h, or a time such as 2006-01-02T15:04:05Z")
 }
 
@@ -84,7 +84,7 @@ func (a *app) listCommand() *cobra.Command {
 		},
 	}
 	f.flags(cmd, "")
-	cmd.Flags().IntVar(&limit, "limit", 0, "at most this many (default: all)")
+	numberFlag(cmd.Flags(), &limit, "limit", 0, 0, unbounded, "at most this many (default: all)")
 	cmd.Flags().BoolVar(&rejected, "rejected", false, "list rejected submissions instead of jobs")
 	a.withJSON(cmd)
 	return a.withServer(cmd)

@@ -15,7 +15,11 @@ import (
 func (a *app) noJob(ctx context.Context, c *client, job string) error {
 	hint := fmt.Sprintf("`callgate list --tenant %s` lists its jobs", a.tenant)
 	if n, err := c.queued(ctx, a.tenant); err == nil && n > 0 {
-		hint = fmt.Sprintf("%d of its submissions wait to be admitted", n)
+		verb := "wait"
+		if n == 1 {
+			verb = "waits"
+		}
+		hint = fmt.Sprintf("%s of that tenant %s to be admitted", count(n, "submission"), verb)
 	}
 	return usageError("no job %q of tenant %q; %s", job, a.tenant, hint)
 }

@@ -26,19 +26,25 @@ type modelFlags struct {
 	url, name, answers string
 	timeout            time.Duration
 	maxTokens          int
+	plays              bool // the command has --answers
 }
 
 func (m *modelFlags) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&m.url, "model-url", "", "base URL of an OpenAI-compatible endpoint, ending in /v1 (default: OPENAI_BASE_URL, or OpenAI's with OPENAI_API_KEY)")
 	f.StringVar(&m.name, "model", "", "model to ask where a job names none")
-	f.DurationVar(&m.timeout, "model-timeout", 8*time.Second, "how long a request to the model may take")
-	f.IntVar(&m.maxTokens, "max-tokens", 0, "bound of one answer, in tokens (default 4096)")
+	periodFlag(f, &m.timeout, "model-timeout", 8*time.Second, time.Millisecond, "how long a request to the model may take")
+	numberFlag(f, &m.maxTokens, "max-tokens", 0, 0, unbounded, "bound of one answer, in tokens (default 4096)")
 }
 
-// errNoModel names every way to have a model.
-var errNoModel = errors.New("no model to ask: set OPENAI_API_KEY (and OPENAI_BASE_URL for another endpoint than OpenAI's), " +
-	"or give --model-url URL --model NAME, or play recorded answers with --answers FILE")
+// errNoModel names every way to have a model that the command has.
+func (m *modelFlags) errNoModel() error {
+	ways := "set OPENAI_API_KEY (and OPENAI_BASE_URL for another endpoint than OpenAI's), or give --model-url URL --model NAME"
+	if m.plays {
+		ways += ", or play recorded answers with --answers FILE"
+	}
+	return errors.New("no model to ask: " + ways)
+}
 
 // config resolves flags and environment. The key comes from the environment
 // only.
@@ -52,7 +58,7 @@ func (m *modelFlags) config() (model.Config, error) {
 		c.BaseURL = os.Getenv("OPENAI_BASE_URL")
 	}
 	if c.BaseURL == "" && c.APIKey == "" {
-		return c, &exitError{exitUsage, errNoModel}
+		return c, &exitError{exitUsage, m.errNoModel()}
 	}
 	if c.BaseURL == "" {
 		c.BaseURL = openAI

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"net"
 	"os"
 	"time"
 
@@ -29,6 +31,10 @@ func (a *app) modelserverCommand() *cobra.Command {
 			cfg.Logger = a.log
 			s, err := modelserver.New(cfg)
 			if err != nil {
+				var taken *net.OpError
+				if errors.As(err, &taken) {
+					return err
+				}
 				return &exitError{exitUsage, err}
 			}
 			fmt.Fprintf(a.out, "ready %s\n", s.URL())
@@ -37,7 +43,7 @@ func (a *app) modelserverCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&cfg.Answers, "answers", "", `file of recorded answers, a line each: {"match": "…", "answers": ["…"]}`)
-	f.StringVar(&cfg.Listen, "listen", "127.0.0.1:8080", "address to listen on; port 0 takes a free one")
+	checkedFlag(f, &cfg.Listen, "listen", "127.0.0.1:8080", isAddress, "address to listen on; port 0 takes a free one")
 	f.StringVar(&cfg.Record, "record", "", "base URL of a real endpoint to learn from, ending in /v1")
 	f.StringSliceVar(&cfg.Models, "models", nil, "models that exist (default: any name)")
 	return cmd

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"callgate.dev/schemas"
 )
 
 // printJSON writes one JSON document on standard output.
@@ -59,6 +61,41 @@ func printable(s string) string {
 		}
 	}
 	return b.String()
+}
+
+// count is a number of things: "1 job", "2 jobs".
+func count[N int | int64 | uint64](n N, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+// quoted is a word as a shell has to be given it.
+func quoted(s string) string {
+	plain := func(r rune) bool {
+		return r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' || strings.ContainsRune("_@%+=:,./-", r)
+	}
+	if s != "" && strings.TrimLeftFunc(s, plain) == "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(printable(s), "'", `'\''`) + "'"
+}
+
+// again is a command line that goes on with what this one was about: on the
+// same server, for the same tenant. A URL with a password is left to the user.
+func (a *app) again(words ...string) string {
+	line := "callgate"
+	if a.tenant != "" && a.tenant != schemas.DefaultTenant {
+		words = append(words, "--tenant", a.tenant)
+	}
+	if a.nats != "" && redacted(a.nats) == a.nats {
+		words = append(words, "--nats", a.nats)
+	}
+	for _, w := range words {
+		line += " " + quoted(w)
+	}
+	return line
 }
 
 func stamp(t time.Time) string {

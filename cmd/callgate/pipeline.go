@@ -29,11 +29,15 @@ const (
 
 var roles = []string{rolePlanner, roleDispatcher, roleExecutor, roleVerifier}
 
+// maxSlots is what a sandbox may keep prepared, at two a slot.
+const maxSlots = 512
+
 // pipelineFlags configure the roles of one process.
 type pipelineFlags struct {
 	model        modelFlags
 	env          string
 	slots        map[string]*int
+	tries        int
 	maxLive      int
 	allowMissing []string
 	libraries    []string
@@ -44,16 +48,18 @@ type pipelineFlags struct {
 func (p *pipelineFlags) flags(cmd *cobra.Command) {
 	p.model.flags(cmd)
 	f := cmd.Flags()
-	f.StringVar(&p.env, "env", "dev", "first part of every call ID: letters and digits")
+	checkedFlag(f, &p.env, "env", "dev", isWord, "first part of every call ID: letters and digits")
 	p.slots = map[string]*int{}
 	for role, def := range map[string]int{rolePlanner: 64, roleDispatcher: 32, roleExecutor: 2 * runtime.NumCPU(), roleVerifier: 16} {
-		p.slots[role] = f.Int(role+"-slots", def, "events that this process's "+role+" handles at once")
+		p.slots[role] = new(int)
+		numberFlag(f, p.slots[role], role+"-slots", def, 1, maxSlots, "events that this process's "+role+" handles at once, in each lane")
 	}
-	f.IntVar(&p.maxLive, "max-live", 64, "jobs of a tenant that may be under way; the others wait in the submit stream, so that no tenant fills the workers' queues")
-	f.StringSliceVar(&p.allowMissing, "allow-missing", nil, "isolation that this machine may lack, by name: "+strings.Join(sandbox.Capabilities, ", "))
-	f.StringSliceVar(&p.libraries, "library", nil, "further host directories that programs may read, as packages to import")
-	f.DurationVar(&p.keep, "keep-jobs", 30*24*time.Hour, "how long a finished job's history is kept")
-	f.DurationVar(&p.maxAge, "max-age", 0, "how long a job may rest in any one state before it fails with deadline_exceeded (default: by state, a day where a worker is awaited, a week where a person is)")
+	numberFlag(f, &p.tries, "tries", 6, 1, 1000, "how often an event is handled in vain, with growing delays of up to a minute, before its job fails")
+	numberFlag(f, &p.maxLive, "max-live", 64, 1, 100_000, "jobs of a tenant that may be under way; the others wait in the submit stream, so that no tenant fills the workers' queues")
+	listFlag(f, &p.allowMissing, "allow-missing", oneOf(sandbox.Capabilities...), "isolation that this machine may lack, by name: "+strings.Join(sandbox.Capabilities, ", "))
+	listFlag(f, &p.libraries, "library", isLibrary, "further host directories that programs may read, as packages to import")
+	periodFlag(f, &p.keep, "keep-jobs", 30*24*time.Hour, time.Millisecond, "how long a finished job's history is kept")
+	periodFlag(f, &p.maxAge, "max-age", 0, 0, "how long a job may rest in any one state before it fails with deadline_exceeded (default: by state, a day where a worker is awaited, a week where a person is)")
 }
 
 // pipeline is the roles of one process, made but not yet running.
@@ -126,7 +132,7 @@ func (p *pipeline) onClose(end func() error) { p.closers = append(p.closers, end
 // worker adds the consumer loop of a state.
 func (p *pipeline) worker(state schemas.State, role string, h schemas.Handler) error {
 	w, err := streams.NewWorker(streams.WorkerConfig{
-		State: state, Handler: h, Log: p.c.log, Now: time.Now, Slots: *p.slots[role], Logger: p.app.log.With("worker", role),
+		State: state, Handler: h, Log: p.c.log, Now: time.Now, Slots: *p.slots[role], Tries: p.tries, Logger: p.app.log.With("worker", role),
 	})
 	if err != nil {
 		return err

@@ -112,7 +112,11 @@ func headline(e schemas.Envelope) string {
 	if x := e.Error; x != nil {
 		parts = append(parts, fmt.Sprintf("%s: %s", x.Class, oneLine(x.Message, 100)))
 	}
-	if w := e.Wait; w != nil {
+	switch w := e.Wait; {
+	case w == nil:
+	case e.State != schemas.RecordWaiting: // it has been waited for
+		parts = append(parts, fmt.Sprintf("try %d", w.Tries+1))
+	default:
 		parts = append(parts, fmt.Sprintf("until %s, then %s", stamp(w.Until), w.Resume))
 		if w.Reason != nil {
 			parts = append(parts, fmt.Sprintf("%s: %s", w.Reason.Class, oneLine(w.Reason.Message, 100)))
@@ -147,7 +151,7 @@ func details(e schemas.Envelope) []string {
 	case schemas.StateSandboxExecution:
 		if e.Code != nil {
 			lines := strings.Count(strings.TrimRight(e.Code.Source, "\n"), "\n") + 1
-			out = append(out, fmt.Sprintf("%s program of %d lines, sha256 %.12s…", e.Code.Language, lines, e.Code.Digest))
+			out = append(out, fmt.Sprintf("%s program of %s, sha256 %.12s…", e.Code.Language, count(lines, "line"), e.Code.Digest))
 		}
 	case schemas.StateVerification:
 		out = append(out, tellRun("program", e.Run)...)

@@ -21,6 +21,9 @@ func (c *client) operator() (*steering.Operator, error) {
 // steer runs an act on a job and says what it did.
 func (a *app) steer(cmd *cobra.Command, args []string, act func(ctx context.Context, o *steering.Operator) (steering.Done, error)) error {
 	return a.talk(func(ctx context.Context, c *client, args []string) error {
+		if err := schemas.CheckName("job", args[0]); err != nil {
+			return usageError("%w", err)
+		}
 		o, err := c.operator()
 		if err != nil {
 			return err
@@ -123,7 +126,7 @@ func (a *app) forkCommand() *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&at, "at", "", "sequence of the event, or a state for its latest (required)")
 	f.StringArrayVar(&set, "set", nil, "field=value of the job, a value being JSON or text; may be repeated")
-	f.StringVar(&id, "id", "", "ID of the new job (default: derived from the event and the overrides)")
+	checkedFlag(f, &id, "id", "", optional(isName), "ID of the new job (default: derived from the event and the overrides)")
 	return a.withJob(cmd)
 }
 
@@ -170,10 +173,10 @@ With --json a line a job, then one with the counts.`,
 	}
 	f.flags(cmd, string(schemas.StateFailed))
 	fl := cmd.Flags()
-	fl.StringVar(&r.ID, "replay-id", "", "name of the replay (default: replay- and the time)")
+	checkedFlag(fl, &r.ID, "replay-id", "", optional(isName), "name of the replay (default: replay- and the time)")
 	fl.StringVar(&from, "from", "", "copy the latest event of this state instead, such as planning to ask the model anew")
 	fl.BoolVar(&r.DryRun, "dry-run", false, "say what would be replayed, and write nothing")
-	fl.IntVar(&r.Canary, "canary", 0, "replay only so many, and wait for what becomes of them")
+	numberFlag(fl, &r.Canary, "canary", 0, 0, unbounded, "replay only so many, and wait for what becomes of them")
 	fl.Float64Var(&r.Rate, "rate", 0, "jobs a second (default: no bound)")
 	fl.StringVar(&r.Reason, "reason", "", "kept with each event")
 	a.withJSON(cmd)

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"callgate.dev/schemas"
@@ -30,12 +29,8 @@ func (a *app) submitCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			lane, err := parseLane(lane)
-			if err != nil {
-				return err
-			}
 			return a.talk(func(ctx context.Context, c *client, _ []string) error {
-				accepted, err := submit(ctx, c.nc, a.tenant, lane, body)
+				accepted, err := submit(ctx, c.nc, a.tenant, schemas.Lane(lane), body)
 				if err != nil {
 					return err
 				}
@@ -46,7 +41,7 @@ func (a *app) submitCommand() *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&file, "file", "", "the job as JSON, or - for standard input")
 	f.StringVar(&prompt, "prompt", "", "the job's prompt, instead of a file")
-	f.StringVar(&lane, "lane", string(schemas.LaneInteractive), "interactive or batch")
+	checkedFlag(f, &lane, "lane", string(schemas.LaneInteractive), oneOf(schemas.Lanes...), "interactive or batch")
 	f.BoolVar(&wait, "wait", false, "wait until the job is over, or waits for a person; exit status 1 unless it completed")
 	return a.withJob(cmd)
 }
@@ -62,13 +57,6 @@ func (a *app) accepted(ctx context.Context, c *client, accepted schemas.Accepted
 		fmt.Fprintf(a.err, "job %s\n", accepted.ID)
 	}
 	return a.waitFor(ctx, c, accepted)
-}
-
-func parseLane(s string) (schemas.Lane, error) {
-	if lane := schemas.Lane(s); slices.Contains(schemas.Lanes, lane) {
-		return lane, nil
-	}
-	return "", usageError("--lane %q: one of %v", s, schemas.Lanes)
 }
 
 func (a *app) jobBody(file, prompt string) ([]byte, error) {
@@ -126,6 +114,9 @@ func (a *app) waitFor(ctx context.Context, c *client, accepted schemas.Accepted)
 	}
 	defer f.Close()
 	env, err := f.WaitAccepted(ctx, accepted)
+	if err != nil && ctx.Err() != nil {
+		return interrupted(a.again("watch", accepted.ID))
+	}
 	if err != nil {
 		return err
 	}
@@ -134,7 +125,7 @@ func (a *app) waitFor(ctx context.Context, c *client, accepted schemas.Accepted)
 			return err
 		}
 	} else {
-		fmt.Fprintf(a.out, "%s after %d answers, %d tokens\n", env.State, env.Attempt, env.Spent.Tokens())
+		fmt.Fprintf(a.out, "%s after %s, %s\n", env.State, count(env.Attempt, "answer"), count(env.Spent.Tokens(), "token"))
 		if env.Result != nil {
 			a.tellResult(env.Result)
 		}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"callgate.dev/planner/model"
 	"callgate.dev/streams"
 	"callgate.dev/streams/embedded"
 	"github.com/spf13/cobra"
@@ -31,16 +32,19 @@ func (a *app) upCommand() *cobra.Command {
 		RunE:    func(cmd *cobra.Command, _ []string) error { return a.up(cmd.Context(), &u) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&u.listen, "listen", "127.0.0.1:4222", "where the embedded server listens; port 0 takes a free one")
+	checkedFlag(f, &u.listen, "listen", "127.0.0.1:4222", isAddress, "where the embedded server listens; port 0 takes a free one")
 	f.StringVar(&u.data, "data", "", "directory of the embedded server's data (default: callgate in the user's data directory)")
-	f.StringVar(&u.sync, "sync", string(embedded.SyncAlways), "always: an acknowledged event is on disk; interval: on disk within 2 minutes, several times faster")
+	checkedFlag(f, &u.sync, "sync", string(embedded.SyncAlways), oneOf(embedded.SyncAlways, embedded.SyncInterval), "always: an acknowledged event is on disk; interval: on disk within 2 minutes, several times faster")
 	f.StringVar(&u.model.answers, "answers", "", "play recorded answers from this file instead of asking a model")
+	u.model.plays = true
 	u.flags(cmd)
 	return a.withServer(cmd)
 }
 
 func (a *app) up(ctx context.Context, u *upFlags) (err error) {
+	stop := ctx // what ends it from outside
 	group, ctx := errgroup.WithContext(ctx)
+	ready := false
 	if u.model.answers != "" {
 		serve, err := u.model.playback(a)
 		if err != nil {
@@ -55,7 +59,12 @@ func (a *app) up(ctx context.Context, u *upFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	defer shutdown()
+	defer func() {
+		shutdown()
+		if ready {
+			a.log.Info("callgate has stopped")
+		}
+	}()
 	c, err := dial(url, "callgate up")
 	if err != nil {
 		return err
@@ -78,18 +87,32 @@ func (a *app) up(ctx context.Context, u *upFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	a.log.Info("callgate is up", "version", version, "nats", redacted(url), "data", u.data, "sync", u.sync, "model_url", redacted(cfg.BaseURL), "model", cfg.Model)
+	a.log.Info("callgate is up", u.told(url, cfg)...)
 	fmt.Fprintf(a.out, "ready %s\n", redacted(url))
-	group.Go(func() error {
-		defer a.log.Info("callgate has stopped taking work")
-		return p.run(ctx)
-	})
+	ready = true
+	told := context.AfterFunc(stop, func() { a.log.Info("callgate is stopping; what is under way is finished or left to the next one") })
+	defer told()
+	group.Go(func() error { return p.run(ctx) })
 	return group.Wait()
+}
+
+// told is what an operator wants to see of how it runs; never a key.
+func (u *upFlags) told(url string, m model.Config) []any {
+	args := []any{"version", version, "nats", redacted(url)}
+	if u.data != "" { // its server is its own
+		args = append(args, "data", u.data, "sync", u.sync)
+	}
+	args = append(args, "model_url", redacted(m.BaseURL), "model", m.Model, "max_live", u.maxLive)
+	for _, role := range roles {
+		args = append(args, role+"_slots", *u.slots[role])
+	}
+	return args
 }
 
 // upServer starts the embedded server, unless --nats names one.
 func (a *app) upServer(u *upFlags) (url string, shutdown func(), err error) {
 	if a.nats != "" {
+		u.data = "" // not this server's
 		return a.nats, func() {}, nil
 	}
 	if u.data == "" {

@@ -25,7 +25,7 @@ func (a *app) watchCommand() *cobra.Command {
 			return a.watch(ctx, c, args[0], appear)
 		}),
 	}
-	cmd.Flags().DurationVar(&appear, "appear", 10*time.Second, "how long to wait for a job that is not on the log: it may not be admitted yet")
+	periodFlag(cmd.Flags(), &appear, "appear", 10*time.Second, 0, "how long to wait for a job that is not on the log: it may not be admitted yet")
 	return a.withJob(cmd)
 }
 
@@ -65,5 +65,5 @@ func (a *app) watch(ctx context.Context, c *client, job string, appear time.Dura
 	if errors.Is(context.Cause(watching), errNotThere) {
 		return a.noJob(ctx, c, job)
 	}
-	return &exitError{status: exitInterrupted}
+	return interrupted("")
 }

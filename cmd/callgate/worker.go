@@ -28,6 +28,9 @@ func (a *app) workerCommand() *cobra.Command {
 			}
 			defer c.close()
 			if err := provisioned(ctx, a, c); err != nil {
+				if ctx.Err() != nil {
+					return nil // told to stop before there was anything to do
+				}
 				return err
 			}
 			p, err := a.newPipeline(ctx, c, &flags, args)
