@@ -48,7 +48,7 @@ func failedRun(run *schemas.RunReport, code *schemas.Code, what string) *rejecti
 		class = *run.Class
 	}
 	stderr := text(run.StderrBytes())
-	r := reject(class, "%s failed: %s", what, cmp.Or(strings.Join(slices.DeleteFunc([]string{errorText(stderr, code.Language), run.Detail}, empty), "; "), string(run.Status)))
+	r := reject(class, "%s failed: %s", what, ending(run, errorText(stderr, code.Language)))
 	var shape []string
 	if line := lastLine(stderr, code.Language); line > 0 && line <= lines(code.Source) {
 		r.Where = fmt.Sprintf("line %d", line)
@@ -66,7 +66,7 @@ func failedTests(run *schemas.RunReport, code *schemas.Code, tests string) *reje
 		class = *run.Class
 	}
 	stderr := text(run.StderrBytes())
-	r := reject(class, "the acceptance tests failed: %s", cmp.Or(strings.Join(slices.DeleteFunc([]string{errorText(stderr, code.Language), run.Detail}, empty), "; "), string(run.Status)))
+	r := reject(class, "the acceptance tests failed: %s", ending(run, errorText(stderr, code.Language)))
 	var shape []string
 	// Program, a line between them, tests: as the executor joins them.
 	first := strings.Count(code.Source, "\n") + 3
@@ -83,6 +83,19 @@ func failedTests(run *schemas.RunReport, code *schemas.Code, tests string) *reje
 	}
 	r.Shape = strings.Join(append(shape, streamsShape(run)...), "\n")
 	return r
+}
+
+// ending is how a run ended, by what the program's error said and by what its
+// supervisor saw, whose words may close with those of the error.
+func ending(run *schemas.RunReport, said string) string {
+	saw := run.Detail
+	for i := range saw {
+		if quoted, ok := strings.CutPrefix(saw[i:], ": "); ok && strings.HasSuffix(said, quoted) {
+			saw = saw[:i]
+			break
+		}
+	}
+	return cmp.Or(strings.Join(slices.DeleteFunc([]string{said, saw}, empty), "; "), string(run.Status))
 }
 
 func empty(s string) bool { return s == "" }

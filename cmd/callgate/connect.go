@@ -164,6 +164,26 @@ func (a *app) talk(do func(ctx context.Context, c *client, args []string) error)
 			return err
 		}
 		defer c.close()
-		return do(cmd.Context(), c, args)
+		return explained(do(cmd.Context(), c, args))
 	}
+}
+
+// explained says what to do about a server that nobody made ready for a
+// pipeline: the client's own words are of streams and responders.
+func explained(err error) error {
+	switch {
+	case err == nil, errors.Is(err, context.Canceled):
+		return err
+	case noJetStream(err):
+		return fmt.Errorf("the server has no JetStream, or no leader for it now; start it with -js, or name another with --nats: %w", err)
+	case errors.Is(err, jetstream.ErrStreamNotFound), errors.Is(err, jetstream.ErrConsumerNotFound):
+		return fmt.Errorf("the server is not set up for a pipeline; `callgate provision` does that: %w", err)
+	}
+	return err
+}
+
+// noJetStream reports whether nobody answers for JetStream.
+func noJetStream(err error) bool {
+	return errors.Is(err, nats.ErrNoResponders) || errors.Is(err, jetstream.ErrJetStreamNotEnabled) ||
+		errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount)
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -155,18 +156,25 @@ func (a *app) checkNATS(ctx context.Context) natsCheck {
 	}
 	for _, want := range topology.Streams {
 		s, err := c.js.Stream(ctx, want.Name)
+		if noJetStream(err) {
+			check.Error = explained(err).Error()
+			return check
+		}
 		if err != nil {
-			check.Missing = append(check.Missing, fmt.Sprintf("stream %s: %v", want.Name, err))
+			check.Missing = append(check.Missing, missing("stream "+want.Name, err))
 			continue
 		}
 		check.Streams = append(check.Streams, newStreamCheck(s.CachedInfo()))
+	}
+	if len(check.Missing) > 0 {
+		return check // its consumers are missing with a stream
 	}
 	for _, state := range schemas.WorkStates {
 		sum := stateCheck{State: state}
 		for _, lane := range schemas.Lanes {
 			cons, err := c.js.Consumer(ctx, streams.StreamLog, streams.WorkConsumer(state, lane))
 			if err != nil {
-				check.Missing = append(check.Missing, fmt.Sprintf("consumer %s: %v", streams.WorkConsumer(state, lane), err))
+				check.Missing = append(check.Missing, missing("consumer "+streams.WorkConsumer(state, lane), err))
 				continue
 			}
 			info := cons.CachedInfo()
@@ -183,6 +191,14 @@ func (a *app) checkNATS(ctx context.Context) natsCheck {
 		check.OK, check.Error, check.Tenants = false, err.Error(), []tenantCheck{}
 	}
 	return check
+}
+
+// missing names what is not there; any other reason than that is said.
+func missing(what string, err error) string {
+	if errors.Is(err, jetstream.ErrStreamNotFound) || errors.Is(err, jetstream.ErrConsumerNotFound) {
+		return what
+	}
+	return fmt.Sprintf("%s: %v", what, err)
 }
 
 // checkModel asks the endpoint for its models: what it answers does not

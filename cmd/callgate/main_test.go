@@ -34,7 +34,7 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"status": status, "isup": isup, "natsserver": natsserver, "until": until, "waitready": waitready, "programs": programs, "http": request,
+			"status": status, "isup": isup, "natsserver": natsserver, "plainserver": plainserver, "until": until, "waitready": waitready, "programs": programs, "http": request,
 			"jsonfield": jsonfield, "jsonmatch": jsonmatch, "jsonkeys": jsonkeys, "jsonlen": jsonlen, "jsonenv": jsonenv,
 		},
 	})

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"callgate.dev/streams/embedded"
+	"github.com/nats-io/nats-server/v2/server"
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
@@ -58,6 +59,18 @@ func natsserver(ts *testscript.TestScript, _ bool, _ []string) {
 	})
 	ts.Check(err)
 	ts.Defer(s.Shutdown)
+	ts.Setenv("NATS", s.ClientURL())
+}
+
+// plainserver starts a NATS server without JetStream, and sets NATS.
+func plainserver(ts *testscript.TestScript, _ bool, _ []string) {
+	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoLog: true, NoSigs: true})
+	ts.Check(err)
+	s.Start()
+	ts.Defer(func() { s.Shutdown(); s.WaitForShutdown() })
+	if !s.ReadyForConnections(10 * time.Second) {
+		ts.Fatalf("the NATS server does not start")
+	}
 	ts.Setenv("NATS", s.ClientURL())
 }
 

@@ -195,9 +195,11 @@ func (a *app) replay(ctx context.Context, c *client, r steering.ReplayRequest) e
 		}
 		fmt.Fprintf(a.out, "%-13s %s/%s  %s %s %s\n", out.Outcome, out.Tenant, out.ID, out.State, out.Class, oneLine(out.Reason, 100))
 	})
-	if a.json {
+	switch {
+	case err != nil && sum.Matched == 0: // it did not come to anything
+	case a.json:
 		_ = a.printJSON(sum)
-	} else {
+	default:
 		verb := "replayed"
 		if r.DryRun {
 			verb = "would be replayed"

@@ -29,7 +29,7 @@ func (a *app) upCommand() *cobra.Command {
 			"`ready nats://HOST:PORT` once jobs are taken, and writes that URL to a state file, which is the default of --nats.\n" +
 			"With --nats it uses that server instead of running one, and provisions it where it has no streams yet.",
 		GroupID: "run",
-		RunE:    func(cmd *cobra.Command, _ []string) error { return a.up(cmd.Context(), &u) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return explained(a.up(cmd.Context(), &u)) },
 	}
 	f := cmd.Flags()
 	checkedFlag(f, &u.listen, "listen", "127.0.0.1:4222", isAddress, "where the embedded server listens; port 0 takes a free one")

@@ -40,10 +40,15 @@ func (a *app) watch(ctx context.Context, c *client, job string, appear time.Dura
 	defer cancel(nil)
 	late := time.AfterFunc(appear, func() { cancel(errNotThere) })
 	defer late.Stop()
+	var unread error
 	for env, err := range w.Watch(watching, a.tenant, job) {
 		if env.Sequence == 0 {
-			if watching.Err() == nil && !errors.Is(err, streams.ErrJobNotFound) {
-				a.log.Warn("watch goes on", "error", err)
+			if watching.Err() == nil {
+				if unread = err; errors.Is(err, streams.ErrJobNotFound) {
+					unread = nil
+				} else {
+					a.log.Warn("watch goes on", "error", err)
+				}
 			}
 			continue
 		}
@@ -63,6 +68,9 @@ func (a *app) watch(ctx context.Context, c *client, job string, appear time.Dura
 		}
 	}
 	if errors.Is(context.Cause(watching), errNotThere) {
+		if unread != nil {
+			return unread
+		}
 		return a.noJob(ctx, c, job)
 	}
 	return interrupted("")

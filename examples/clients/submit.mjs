@@ -15,6 +15,7 @@ const fail = (status, why) => {
   console.error(why);
   process.exit(status);
 };
+if (!/^[A-Za-z0-9_-]{1,64}$/.test(tenant)) fail(2, `tenant '${tenant}': 1 to 64 letters, digits, _ or -`);
 const nc = await connect({ servers }).catch((e) => fail(3, `no server at ${servers}: ${e.message}`));
 try {
   const job = { prompt, language: "python", limits: { attempts: 4 } };

@@ -20,10 +20,11 @@ escaped=${prompt//\\/\\\\}; escaped=${escaped//\"/\\\"}; escaped=${escaped//$'\n
 job="{\"id\":\"$id\",\"prompt\":\"$escaped\",\"language\":\"python\"}"
 length=$(printf %s "$job" | wc -c)
 
-exec 3<>"/dev/tcp/${hostport%:*}/${hostport##*:}" || { echo "no server at $url" >&2; exit 3; }
+{ exec 3<>"/dev/tcp/${hostport%:*}/${hostport##*:}"; } 2>/dev/null || { echo "no server at $url" >&2; exit 3; }
 say() { printf '%s\r\n' "$*" >&3; }
 
-say 'CONNECT {"verbose":false,"pedantic":false,"name":"submit.sh","lang":"bash","version":"1"}'
+# With headers a server says at once that nobody keeps what was published.
+say 'CONNECT {"verbose":false,"pedantic":false,"headers":true,"no_responders":true,"name":"submit.sh","lang":"bash","version":"1"}'
 # The result and a rejection are subscribed to before the job is published, so that neither can be missed.
 say "SUB callgate.result.$tenant.$id 1"
 say "SUB callgate.rejected.$tenant 2"
@@ -54,7 +55,8 @@ while IFS= read -r -t 600 line <&3; do
       case ${fields[2]} in
         1) printf '%s\n' "$body"; [[ $body == *'"state":"completed"'* ]]; exit ;;
         # JetStream's own acknowledgement: {"stream":"CALLGATE_SUBMIT","seq":7}
-        3) [[ $body == *'"error"'* ]] && { echo "refused: $body" >&2; exit 3; }
+        3) [[ $body == 'NATS/1.0 503'* ]] && { echo "no pipeline on the server at $url: nothing keeps submissions there" >&2; exit 3; }
+           [[ $body == *'"error"'* ]] && { echo "refused: $body" >&2; exit 3; }
            sequence=${body##*\"seq\":}; sequence=${sequence%%[,\}]*}
            echo "stored as submission $sequence" >&2
            refused ;;
