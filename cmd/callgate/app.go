@@ -179,12 +179,13 @@ func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 }
 
 // fromEnv gives every flag that was not set the value of its variable:
-// CALLGATE_DATA for --data, CALLGATE_MODEL_URL for --model-url.
+// CALLGATE_DATA for --data, CALLGATE_MODEL_URL for --model-url. An empty variable is
+// as one that is not set, as compose files and shells leave them.
 func fromEnv(flags *pflag.FlagSet, lookup func(string) (string, bool)) error {
 	var errs []error
 	flags.VisitAll(func(f *pflag.Flag) {
 		name := envName(f.Name)
-		if v, ok := lookup(name); ok && !f.Changed && f.Name != "help" {
+		if v, _ := lookup(name); v != "" && !f.Changed && f.Name != "help" {
 			if err := flags.Set(f.Name, v); err != nil {
 				var wrong *pflag.InvalidValueError
 				if errors.As(err, &wrong) {
