@@ -17,6 +17,7 @@ type execution struct {
 	sandbox *Sandbox
 	slot    *slot
 	limits  Limits
+	starter starter
 	child   *child
 	wall    atomic.Bool
 	cpu     atomic.Bool
@@ -98,7 +99,7 @@ func (x *execution) do(ctx context.Context, argv, env []string, stdin []byte, re
 	joins := g.descriptors()
 	extra := append([]int{x.slot.mnt, x.slot.user, x.slot.net, x.sandbox.baseUser}, joins...)
 	began := time.Now()
-	x.child, err = x.sandbox.helper.start(startOptions{
+	x.child, err = x.starter.start(startOptions{
 		stdio: [3]int{int(in.Fd()), ends[0], ends[1]}, extra: extra, pidNS: !x.sandbox.nested, request: x.request(argv, env, len(joins)),
 	})
 	closeAll(ends[:])

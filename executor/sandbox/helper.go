@@ -78,6 +78,11 @@ type child struct {
 	killed  sync.Once
 }
 
+// starter brings a run's PID 1 into being: the helper executes it.
+type starter interface {
+	start(startOptions) (*child, error)
+}
+
 type startOptions struct {
 	stdio   [3]int
 	extra   []int // descriptors from 5 on; -1 leaves a hole

@@ -64,7 +64,7 @@ func (s *Sandbox) run(ctx context.Context, spec Spec, res *Result) (err error) {
 		}
 		argv = in.argv(program, spec.Args)
 	}
-	x := &execution{sandbox: s, slot: w.slot, limits: limits}
+	x := &execution{sandbox: s, slot: w.slot, limits: limits, starter: s.helper}
 	f, err := x.do(ctx, argv, s.environment(spec), spec.Stdin, res)
 	if errors.Is(err, errMemoryHeld) {
 		return &schemas.Error{Class: schemas.ClassOutOfMemory, Message: fmt.Sprintf("%v: %d bytes", err, limits.MemoryBytes)}
