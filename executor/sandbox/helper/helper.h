@@ -26,6 +26,8 @@ enum {
 
 enum { REQUEST_MAGIC = 0x43470001, REPLY_MAGIC = 0x43470002 };
 enum { VERB_BASE = 1, VERB_SLOT = 2, VERB_RUN = 3, VERB_CHECK = 4 };
+/* Said to PID 1 of a run that waits for its program. */
+enum { VERB_GO = 5, VERB_PING = 6, VERB_LAST };
 
 /* Field tags of a request. Each field is a u16 tag, a u32 length and that many bytes. */
 enum {
@@ -56,6 +58,7 @@ enum {
 	FLAG_NO_NETNS = 16,
 };
 
+/* READY also answers a ping, STARTED a go. */
 enum { REPLY_READY = 1, REPLY_FAILED = 2, REPLY_STARTED = 3, REPLY_EXITED = 4 };
 
 #define DENIED_NUMBERS 512
@@ -99,7 +102,8 @@ struct request {
 };
 
 /* wire.c */
-int receive(struct request *r);
+/* One message into the given buffer of MAX_REQUEST bytes: 1, 0 at the end of the conversation, or -1. */
+int receive(struct request *r, char *buf);
 int decode(struct request *r, char *buf, size_t len);
 void reply(struct reply *r, const int *fds, int nfds);
 /* Reports the failed step with errno and ends the process. */

@@ -2,10 +2,12 @@
 #include "helper.h"
 
 static struct request request;
+static char buffer[MAX_REQUEST];
 
 int main(void)
 {
-	if (receive(&request) < 0) die("request", NULL);
+	errno = EBADMSG;
+	if (receive(&request, buffer) <= 0) die("request", NULL);
 	switch (request.verb) {
 	case VERB_BASE: base(&request);
 	case VERB_SLOT: slot(&request);

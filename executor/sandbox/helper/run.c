@@ -120,6 +120,46 @@ static int reap(pid_t program, int *status, struct rusage *usage)
 	return ended;
 }
 
+static void limit(pid_t program, struct request *m)
+{
+	for (uint32_t i = 0; i < m->n; i++) {
+		if (m->items[i].tag != TAG_RLIMIT) continue;
+		uint32_t resource;
+		uint64_t value;
+		memcpy(&resource, m->items[i].data, 4);
+		memcpy(&value, m->items[i].data + 4, 8);
+		struct rlimit l = { value, value };
+		/* Both have one identity, and lowering asks for no more than that. */
+		if (prlimit(program, (int)resource, &l, NULL) < 0) die("go.rlimit", NULL);
+	}
+}
+
+/*
+ * What the supervisor says to a run that was started ahead of its program: ping, and once go, with the
+ * limits of the program that comes now. They hold before go is answered, and the supervisor hands the
+ * program over after that. False when it stops the run or is gone.
+ */
+static int hear(struct request *r, struct shared *s, pid_t program)
+{
+	static struct request message;
+	static char words[MAX_REQUEST];
+	int n = receive(&message, words);
+	if (n == 0 || (n < 0 && errno == ECONNRESET)) return 0;
+	if (n < 0) die("run.message", NULL);
+	struct reply answer = { .kind = REPLY_READY, .landlock = s->landlock };
+	if (message.verb == VERB_GO) {
+		limit(program, &message);
+		r->denied_max = message.denied_max;
+		s->started_ns = now_ns();
+		answer.kind = REPLY_STARTED;
+	} else if (message.verb != VERB_PING) {
+		errno = EBADMSG;
+		die("run.message", NULL);
+	}
+	reply(&answer, NULL, 0);
+	return 1;
+}
+
 /* Serves until the program ends (0), was denied too much (1), or the supervisor stops or is gone (2). */
 static int serve(struct request *r, struct shared *s, pid_t program, int signals, struct denials *d,
 		 int *status, struct rusage *usage)
@@ -136,7 +176,7 @@ static int serve(struct request *r, struct shared *s, pid_t program, int signals
 			while (read(signals, &si, sizeof si) > 0) {}
 			if (reap(program, status, usage)) return 0;
 		}
-		if (p[1].revents) return 2; /* nothing is ever sent here: readable means closed */
+		if (p[1].revents && !hear(r, s, program)) return 2;
 	}
 }
 

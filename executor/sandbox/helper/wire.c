@@ -3,8 +3,6 @@
 #include <sys/socket.h>
 #include <time.h>
 
-static char buffer[MAX_REQUEST];
-
 uint64_t now_ns(void)
 {
 	struct timespec t;
@@ -63,7 +61,7 @@ int decode(struct request *r, char *buf, size_t len)
 	memset(r, 0, sizeof *r);
 	if (len < 8 || u32(buf) != REQUEST_MAGIC) goto bad;
 	r->verb = u32(buf + 4);
-	if (r->verb < VERB_BASE || r->verb > VERB_CHECK) goto bad;
+	if (r->verb < VERB_BASE || r->verb >= VERB_LAST) goto bad;
 	for (size_t at = 8; at < len;) {
 		struct item *it = &r->items[r->n];
 		if (r->n == MAX_ITEMS - 1 || len - at < 6) goto bad;
@@ -81,15 +79,16 @@ bad:
 	return -1;
 }
 
-int receive(struct request *r)
+int receive(struct request *r, char *buf)
 {
-	ssize_t n = recv(FD_CONTROL, buffer, sizeof buffer, MSG_TRUNC);
-	if (n < 0) return -1;
-	if ((size_t)n > sizeof buffer) {
+	ssize_t n;
+	while ((n = recv(FD_CONTROL, buf, MAX_REQUEST, MSG_TRUNC)) < 0 && errno == EINTR) {}
+	if (n <= 0) return (int)n;
+	if (n > MAX_REQUEST) {
 		errno = EMSGSIZE;
 		return -1;
 	}
-	return decode(r, buffer, (size_t)n);
+	return decode(r, buf, (size_t)n) < 0 ? -1 : 1;
 }
 
 void reply(struct reply *r, const int *fds, int nfds)
