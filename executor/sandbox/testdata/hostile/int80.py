@@ -1,5 +1,4 @@
 # class: syscall_denied runtime_error
-# stdout:
 # By the filter, or by a processor that knows no int 0x80 (a paravirtual guest's).
 import ctypes, mmap
 code = b"\xb8\x14\x00\x00\x00\xcd\x80\xc3"  # mov eax, 20 (getpid of i386); int 0x80; ret
