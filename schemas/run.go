@@ -46,8 +46,19 @@ type Changed struct {
 	SHA256 string `json:"sha256"`
 }
 
+// Start is how a run's interpreter came to be. What it may do does not depend
+// on it.
+type Start string
+
+const (
+	StartCold     Start = "cold"     // executed for this run
+	StartForked   Start = "forked"   // forked from its tenant's zygote, which never ran a program
+	StartPrepared Start = "prepared" // executed ahead of this run, for whichever came first
+)
+
 // Isolation is what really held during a run.
 type Isolation struct {
+	Start      Start             `json:"start,omitempty"`
 	Namespaces []string          `json:"namespaces"`
 	Seccomp    string            `json:"seccomp"` // digest of the filter
 	Cgroup     string            `json:"cgroup"`  // "v1" or "v2"

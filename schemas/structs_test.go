@@ -231,6 +231,7 @@ func TestEnumsMatchSchemas(t *testing.T) {
 		"runs_in":       {"host", "sandbox"},
 		"role":          {"system", "user", "assistant", "tool"},
 		"run_status":    {"ok", "error", "timeout", "killed", "refused"},
+		"start":         {"cold", "forked", "prepared"},
 		"severity":      {"warning", "error"},
 		"result_status": {"success", "error", "partial_success"},
 	} {

@@ -1,11 +1,13 @@
 package sandbox
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Config says what a Sandbox may use. The zero value is right on a machine
@@ -26,6 +28,17 @@ type Config struct {
 	// wait for cgroups and namespaces. Default 4.
 	Prepared int
 
+	// Warm starts interpreters before their programs are there: see [Start].
+	Warm bool
+
+	// AheadStart interpreters of a kind wait from its first run on, and
+	// between AheadMin and AheadMax as load goes. Defaults 5, 3 and 10. A
+	// kind that had no run for AheadIdle has none waiting. Default 5 min.
+	AheadStart int
+	AheadMin   int
+	AheadMax   int
+	AheadIdle  time.Duration
+
 	// UIDBase is the first of UIDCount host identities that no one else
 	// uses; every workspace has one of its own. Defaults 1_900_000_000 and
 	// 65_536. An ordinary user has only its own, see AllowMissing.
@@ -45,10 +58,14 @@ type Config struct {
 }
 
 const (
-	defaultPrepared = 4
-	defaultUIDBase  = 1_900_000_000
-	defaultUIDCount = 65_536
-	noInterpreter   = "none"
+	defaultPrepared   = 4
+	defaultAheadStart = 5
+	defaultAheadMin   = 3
+	defaultAheadMax   = 10
+	defaultAheadIdle  = 5 * time.Minute
+	defaultUIDBase    = 1_900_000_000
+	defaultUIDCount   = 65_536
+	noInterpreter     = "none"
 )
 
 // The capabilities that AllowMissing may name, each a downgrade.
@@ -92,6 +109,10 @@ func (c Config) Validate() error {
 	if c.Prepared < 0 || c.Prepared > 1024 {
 		errs = append(errs, fmt.Errorf("config.prepared is %d, expected 0 to 1024", c.Prepared))
 	}
+	if c = c.orDefault(); c.AheadMin < 1 || c.AheadStart < c.AheadMin || c.AheadMax < c.AheadStart || c.AheadMax > 256 || c.AheadIdle < 0 {
+		errs = append(errs, fmt.Errorf("config.ahead_min, ahead_start and ahead_max are %d, %d and %d, expected them to grow from 1 to 256; ahead_idle is %v, expected no negative duration",
+			c.AheadMin, c.AheadStart, c.AheadMax, c.AheadIdle))
+	}
 	if base := c.UIDBase; base != 0 && base < 1000 {
 		errs = append(errs, fmt.Errorf("config.uid_base is %d, expected at least 1000: lower ones are the system's", base))
 	}
@@ -108,6 +129,10 @@ func (c Config) orDefault() Config {
 	if c.Prepared == 0 {
 		c.Prepared = defaultPrepared
 	}
+	c.AheadStart = cmp.Or(c.AheadStart, defaultAheadStart)
+	c.AheadMin = cmp.Or(c.AheadMin, min(defaultAheadMin, c.AheadStart))
+	c.AheadMax = cmp.Or(c.AheadMax, max(defaultAheadMax, c.AheadStart))
+	c.AheadIdle = cmp.Or(c.AheadIdle, defaultAheadIdle)
 	if c.UIDBase == 0 {
 		c.UIDBase = defaultUIDBase
 	}

@@ -19,9 +19,11 @@ type execution struct {
 	limits  Limits
 	starter starter
 	child   *child
+	began   time.Time
+	output  [2]*os.File // our ends of stdout and stderr
 	wall    atomic.Bool
 	cpu     atomic.Bool
-	output  atomic.Bool
+	flooded atomic.Bool
 	stopped sync.Once
 	asked   atomic.Bool // stop was called
 }
@@ -65,15 +67,7 @@ var errMemoryHeld = errors.New("the workspace's files hold more memory than the 
 const grace = 500 * time.Millisecond
 
 func (x *execution) do(ctx context.Context, argv, env []string, stdin []byte, res *Result) (f facts, err error) {
-	f.limits = x.limits
-	g := x.slot.group
-	if err := g.set(x.limits); errors.Is(err, unix.EBUSY) {
-		return f, errMemoryHeld // v1 refuses a limit below what is charged and cannot be reclaimed
-	} else if err != nil {
-		return f, fmt.Errorf("set the limits of a cgroup: %w", err)
-	}
-	g.resetPeak()
-	start, err := g.counters()
+	start, err := x.bound()
 	if err != nil {
 		return f, err
 	}
@@ -82,43 +76,87 @@ func (x *execution) do(ctx context.Context, argv, env []string, stdin []byte, re
 		return f, err
 	}
 	defer func() { _ = in.Close() }()
-	var streams [2]*stream
-	var drained [2]error
-	var ours [2]*os.File
+	if err := x.begin(argv, env, int(in.Fd())); err != nil {
+		return f, err
+	}
+	return x.finish(ctx, start, res)
+}
+
+// bound gives the slot's group the limits of this run, and reads what its
+// counters stand at.
+func (x *execution) bound() (counters, error) {
+	g := x.slot.group
+	if err := g.set(x.limits); errors.Is(err, unix.EBUSY) {
+		return counters{}, errMemoryHeld // v1 refuses a limit below what is charged and cannot be reclaimed
+	} else if err != nil {
+		return counters{}, fmt.Errorf("set the limits of a cgroup: %w", err)
+	}
+	g.resetPeak()
+	return g.counters()
+}
+
+// begin starts PID 1, and it the program. What that prints waits in the pipes.
+func (x *execution) begin(argv, env []string, stdin int) error {
 	ends := [2]int{-1, -1}
+	defer func() { closeAll(ends[:]) }()
 	for i, name := range []string{"stdout", "stderr"} {
 		r, w, err := x.slot.pipe(name, x.limits.OutputBytes)
 		if err != nil {
-			closeAll(ends[:])
-			return f, fmt.Errorf("make a pipe for %s: %w", name, err)
+			return errors.Join(fmt.Errorf("make a pipe for %s: %w", name, err), x.closeOutput())
 		}
-		defer func() { _ = r.Close() }()
-		ours[i], ends[i] = r, w
-		streams[i] = &stream{limit: x.limits.OutputBytes, exceeded: func() { x.output.Store(true); x.end() }}
+		x.output[i], ends[i] = r, w
 	}
-	joins := g.descriptors()
+	joins := x.slot.group.descriptors()
 	extra := append([]int{x.slot.mnt, x.slot.user, x.slot.net, x.sandbox.baseUser}, joins...)
-	began := time.Now()
+	x.began = time.Now()
+	var err error
 	x.child, err = x.starter.start(startOptions{
-		stdio: [3]int{int(in.Fd()), ends[0], ends[1]}, extra: extra, pidNS: !x.sandbox.nested, request: x.request(argv, env, len(joins)),
+		stdio: [3]int{stdin, ends[0], ends[1]}, extra: extra, pidNS: !x.sandbox.nested, request: x.request(argv, env, len(joins)),
 	})
-	closeAll(ends[:])
 	if err != nil {
-		return f, err
+		return errors.Join(err, x.closeOutput())
 	}
+	return nil
+}
+
+func (x *execution) closeOutput() error {
+	var errs []error
+	for i, r := range x.output {
+		if r != nil {
+			errs = append(errs, r.Close())
+			x.output[i] = nil
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// finish waits for the end and accounts for it.
+func (x *execution) finish(ctx context.Context, start counters, res *Result) (f facts, err error) {
+	f.limits = x.limits
+	defer func() { err = errors.Join(err, x.closeOutput()) }()
+	var streams [2]*stream
+	var drained [2]error
 	var wg sync.WaitGroup
 	for i := range streams {
-		wg.Go(func() { drained[i] = streams[i].drain(ours[i]) })
+		streams[i] = &stream{limit: x.limits.OutputBytes, exceeded: func() { x.flooded.Store(true); x.end() }}
+		wg.Go(func() { drained[i] = streams[i].drain(x.output[i]) })
 	}
 	rep, err := x.watch(ctx, start, &f)
 	x.child.kill()
 	x.child.wait()
 	wg.Wait()
-	wall := time.Since(began)
+	wall := time.Since(x.began)
 	if err = errors.Join(err, drained[0], drained[1]); err != nil {
 		return f, err
 	}
 	return f, x.account(rep, start, wall, streams, &f, res)
+}
+
+// abandon ends a run that nobody waits for.
+func (x *execution) abandon() {
+	x.child.kill()
+	x.child.wait()
+	_ = x.closeOutput() // our own ends of pipes that are gone
 }
 
 // input is a file and not /dev/null, even when empty: /dev/stdin opens it anew,
@@ -221,7 +259,7 @@ func (x *execution) account(rep *reply, start counters, wall time.Duration, stre
 			cpu, res.PeakMemoryBytes = time.Duration(rep.CPUNS), int64(rep.MaxRSS)
 		}
 	}
-	f.wall, f.cpu, f.output = x.wall.Load(), x.cpu.Load(), x.output.Load()
+	f.wall, f.cpu, f.output = x.wall.Load(), x.cpu.Load(), x.flooded.Load()
 	if f.ended && f.status.Signaled() && cpu >= time.Duration(x.limits.CPUMS)*time.Millisecond {
 		f.cpu = true // RLIMIT_CPU was faster, or the only clock
 	}

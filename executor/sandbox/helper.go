@@ -52,6 +52,21 @@ func (h *helper) close() error { return errors.Join(h.exe.Close(), h.proc.Close(
 
 // memfd returns a sealed memory file positioned at its start.
 func memfd(name string, data []byte, flags int) (*os.File, error) {
+	f, err := openMemfd(name, flags)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := f.WriteAt(data, 0); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	if err := seal(f); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// openMemfd returns an empty memory file that can still be written to.
+func openMemfd(name string, flags int) (*os.File, error) {
 	fd, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING|flags)
 	if errors.Is(err, unix.EINVAL) { // MFD_EXEC is Linux 6.3
 		fd, err = unix.MemfdCreate(name, unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
@@ -59,15 +74,13 @@ func memfd(name string, data []byte, flags int) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := os.NewFile(uintptr(fd), name)
-	if _, err := f.WriteAt(data, 0); err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	seals := unix.F_SEAL_SEAL | unix.F_SEAL_SHRINK | unix.F_SEAL_GROW | unix.F_SEAL_WRITE
-	if _, err := unix.FcntlInt(f.Fd(), unix.F_ADD_SEALS, seals); err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return f, nil
+	return os.NewFile(uintptr(fd), name), nil
+}
+
+// seal keeps everyone from writing to a memory file from now on.
+func seal(f *os.File) error {
+	_, err := unix.FcntlInt(f.Fd(), unix.F_ADD_SEALS, unix.F_SEAL_SEAL|unix.F_SEAL_SHRINK|unix.F_SEAL_GROW|unix.F_SEAL_WRITE)
+	return err
 }
 
 // child is a running helper.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"callgate.dev/schemas"
 )
@@ -25,28 +26,71 @@ func (s *Sandbox) run(ctx context.Context, spec Spec, res *Result) (err error) {
 	if err := spec.Validate(); err != nil {
 		return &schemas.Error{Class: schemas.ClassArgumentsInvalid, Message: err.Error()}
 	}
-	in := s.interpreters[spec.Language]
-	if in == nil {
+	limits := spec.Limits.orDefault(s.config.Limits)
+	if s.interpreters[spec.Language] == nil {
 		return unavailable(fmt.Errorf("this sandbox has no %s interpreter", spec.Language))
 	}
+	if spec.Workspace != nil {
+		limits.DiskBytes, limits.DiskFiles = spec.Workspace.limits.DiskBytes, spec.Workspace.limits.DiskFiles
+	}
+	s.ahead.enter()
+	defer s.ahead.leave()
+	p, err := s.ready(ctx, spec, limits)
+	if err != nil {
+		return err
+	}
 	w := spec.Workspace
-	if w == nil {
-		if w, err = s.NewWorkspace(ctx, Limits{DiskBytes: spec.Limits.DiskBytes, DiskFiles: spec.Limits.DiskFiles}); err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, w.Close()) }()
-		if err := w.Put(spec.Files...); err != nil {
+	switch {
+	case p != nil:
+		w = p.workspace
+	case w == nil:
+		if w, err = s.NewWorkspace(ctx, Limits{DiskBytes: limits.DiskBytes, DiskFiles: limits.DiskFiles}); err != nil {
 			return err
 		}
 	}
+	if spec.Workspace == nil {
+		defer func() { err = errors.Join(err, w.Close()) }()
+	}
+	err = s.runIn(ctx, w, p, spec, limits, res)
+	if errors.Is(err, errGone) && spec.Start == "" {
+		spec.Start = schemas.StartCold
+		return s.run(ctx, spec, res)
+	}
+	return err
+}
+
+// ready returns an interpreter that waits for spec, or nil for a cold start.
+func (s *Sandbox) ready(ctx context.Context, spec Spec, limits Limits) (*prepared, error) {
+	if spec.Start == schemas.StartCold || (spec.Start == "" && !s.config.Warm) {
+		return nil, nil
+	}
+	k, ok := s.kindOf(spec, limits)
+	if !ok && spec.Start == schemas.StartPrepared {
+		return nil, &schemas.Error{Class: schemas.ClassArgumentsInvalid, Message: "this run cannot be prepared: it needs something when its interpreter starts, such as arguments, an environment, a workspace or less memory"}
+	}
+	if !ok {
+		return nil, nil
+	}
+	if p := s.ahead.take(k); p != nil || spec.Start == "" {
+		return p, nil
+	}
+	return s.startAhead(ctx, k)
+}
+
+// runIn runs spec in w, with what waits there if p is one.
+func (s *Sandbox) runIn(ctx context.Context, w *Workspace, p *prepared, spec Spec, limits Limits, res *Result) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.slot == nil {
 		return ErrClosed
 	}
-	limits := spec.Limits.orDefault(s.config.Limits)
-	limits.DiskBytes, limits.DiskFiles = w.limits.DiskBytes, w.limits.DiskFiles
+	if spec.Workspace == nil && !(p != nil && p.kind.program == "") {
+		if err := w.put(spec.Files); err != nil {
+			return err
+		}
+	}
 	res.Isolation = s.isolation(limits)
+	res.Isolation.Start = schemas.StartCold
 	if w.last == nil {
 		now, err := w.snapshot(false)
 		if err != nil {
@@ -55,17 +99,27 @@ func (s *Sandbox) run(ctx context.Context, spec Spec, res *Result) (err error) {
 		w.last = &now
 	}
 	before := *w.last
-	argv := append([]string{in.Path}, spec.Args...)
-	program := ""
-	if len(spec.Code) > 0 {
-		program = spec.programName(before)
-		if err := w.put([]schemas.File{{Path: program, Data: spec.Code}}); err != nil {
-			return err
+	var f facts
+	var err error
+	var program string
+	if p != nil {
+		res.Isolation.Start = schemas.StartPrepared
+		program = p.kind.program
+		before.Skipped = slices.DeleteFunc(before.Skipped, func(s Skipped) bool { return s.Path == program })
+		f, err = p.do(ctx, spec, limits, res)
+	} else {
+		in := s.interpreters[spec.Language]
+		argv := append([]string{in.Path}, spec.Args...)
+		if len(spec.Code) > 0 {
+			program = spec.programName(before)
+			if err := w.put([]schemas.File{{Path: program, Data: spec.Code}}); err != nil {
+				return err
+			}
+			argv = in.argv(program, spec.Args)
 		}
-		argv = in.argv(program, spec.Args)
+		x := &execution{sandbox: s, slot: w.slot, limits: limits, starter: s.helper}
+		f, err = x.do(ctx, argv, s.environment(spec), spec.Stdin, res)
 	}
-	x := &execution{sandbox: s, slot: w.slot, limits: limits, starter: s.helper}
-	f, err := x.do(ctx, argv, s.environment(spec), spec.Stdin, res)
 	if errors.Is(err, errMemoryHeld) {
 		return &schemas.Error{Class: schemas.ClassOutOfMemory, Message: fmt.Sprintf("%v: %d bytes", err, limits.MemoryBytes)}
 	}

@@ -24,6 +24,7 @@ type Sandbox struct {
 	missing      []string // allowed by Config.AllowMissing
 	slots        *slots
 	pool         *pool
+	ahead        *ahead
 }
 
 // New finds out what this machine offers and prepares the root. It fails with
@@ -46,6 +47,7 @@ func New(config Config) (*Sandbox, error) {
 		return nil, errors.Join(unavailable(err), s.release())
 	}
 	s.pool = newPool(s.slots, config.Limits, config.Prepared)
+	s.ahead = newAhead(s)
 	return s, nil
 }
 
@@ -118,6 +120,7 @@ func (s *Sandbox) Interpreters() []Interpreter {
 // Close waits for workspaces to be closed and runs to end, and leaves nothing
 // behind. The Sandbox cannot be used afterwards.
 func (s *Sandbox) Close() error {
+	s.ahead.close()
 	s.pool.close()
 	return s.release()
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"callgate.dev/schemas"
@@ -31,6 +32,18 @@ type Spec struct {
 	// Deterministic fixes hash seeds.
 	Deterministic bool `json:"deterministic,omitempty"`
 
+	// Start says how the interpreter comes to be. "" is as the Sandbox finds
+	// best: cold without [Config].Warm; else one that waits, or, for Python,
+	// one forked from the zygote, or cold. A run that cannot be prepared or
+	// forked, because it needs something when the interpreter starts, is
+	// refused where that was asked for.
+	Start schemas.Start `json:"start,omitempty"`
+
+	// Ahead says that the program does nothing but read its standard input
+	// to the end, before anything else that depends on the run: it may be
+	// started, code, files and arguments, before there is an input.
+	Ahead bool `json:"ahead,omitempty"`
+
 	Limits Limits `json:"limits"`
 
 	// Workspace to run in; its DiskBytes hold. Without one, the run gets a
@@ -41,6 +54,8 @@ type Spec struct {
 	// KeepFiles asks for Result.Files: the workspace's contents at the end.
 	KeepFiles bool `json:"keep_files,omitempty"`
 }
+
+var starts = []schemas.Start{schemas.StartCold, schemas.StartForked, schemas.StartPrepared}
 
 // Validate joins every fault of s.
 func (s Spec) Validate() error {
@@ -76,6 +91,9 @@ func (s Spec) Validate() error {
 		if err := checkPath(f.Path); err != nil {
 			errs = append(errs, fmt.Errorf("files[%d]: %w", i, err))
 		}
+	}
+	if s.Start != "" && !slices.Contains(starts, s.Start) {
+		errs = append(errs, fmt.Errorf("start is %q, expected one of %v, or nothing", s.Start, starts))
 	}
 	errs = append(errs, s.Limits.Validate())
 	return errors.Join(errs...)

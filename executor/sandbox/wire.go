@@ -23,6 +23,8 @@ const (
 	verbSlot  verb = 2
 	verbRun   verb = 3
 	verbCheck verb = 4
+	verbGo    verb = 5 // to PID 1 of a run that waits for its program
+	verbPing  verb = 6
 )
 
 type tag uint16
@@ -107,9 +109,10 @@ func (r *request) message() ([]byte, error) {
 type replyKind uint32
 
 const (
-	replyReady  replyKind = 1
-	replyFailed replyKind = 2
-	replyExited replyKind = 4
+	replyReady   replyKind = 1
+	replyFailed  replyKind = 2
+	replyStarted replyKind = 3
+	replyExited  replyKind = 4
 )
 
 // ending says who ended the program.
@@ -157,7 +160,7 @@ func decodeReply(b []byte) (*reply, error) {
 		return nil, fmt.Errorf("the helper's reply starts with %#x, expected %#x: helper and package differ in version", r.Magic, replyMagic)
 	}
 	switch r.Kind {
-	case replyReady, replyFailed, replyExited:
+	case replyReady, replyFailed, replyStarted, replyExited:
 		return &r, nil
 	}
 	return nil, fmt.Errorf("the helper's reply has unknown kind %d", r.Kind)
