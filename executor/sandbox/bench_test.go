@@ -23,7 +23,38 @@ func BenchmarkCold(b *testing.B) {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { _ = s.Close() })
-	cases := coldCases(s)
+	measure(b, coldCases(s))
+}
+
+// BenchmarkWarm measures a start that was prepared beside a cold one and a bare
+// interpreter.
+func BenchmarkWarm(b *testing.B) {
+	s, err := New(Config{Warm: true})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = s.Close() })
+	var cases []coldCase
+	for lang, empty := range map[schemas.Language]string{schemas.Python: "pass", schemas.JavaScript: ";"} {
+		in := s.interpreters[lang]
+		run := func(start schemas.Start) func() error {
+			return func() error {
+				r, err := s.Run(context.Background(), Spec{Language: lang, Code: []byte(empty), Start: start})
+				if err == nil && !r.OK() {
+					b.Fatalf("%+v", r.RunReport)
+				}
+				return err
+			}
+		}
+		cases = append(cases,
+			coldCase{string(lang) + "_bare", s.bare(lang, in.Path, map[schemas.Language]string{schemas.Python: "-c", schemas.JavaScript: "-e"}[lang], empty)},
+			coldCase{string(lang) + "_cold", run(schemas.StartCold)},
+			coldCase{string(lang) + "_warm", run("")})
+	}
+	measure(b, cases)
+}
+
+func measure(b *testing.B, cases []coldCase) {
 	for name, pace := range map[string]time.Duration{"back_to_back": 0, "paced": 30 * time.Millisecond} {
 		b.Run(name, func(b *testing.B) {
 			took := make([][]float64, len(cases))
@@ -55,9 +86,7 @@ type coldCase struct {
 
 func coldCases(s *Sandbox) []coldCase {
 	python := s.interpreters[schemas.Python].Path
-	command := func(name string, args ...string) func() error {
-		return func() error { return exec.CommandContext(context.Background(), name, args...).Run() }
-	}
+	command := func(name string, args ...string) func() error { return s.bare(schemas.Python, name, args...) }
 	cases := []coldCase{
 		{"python_bare", command(python, "-c", "pass")},
 		{"python_sandbox", func() error {
@@ -74,6 +103,16 @@ func coldCases(s *Sandbox) []coldCase {
 			coldCase{"true_bubblewrap", command(path, append(slices.Clone(bwrap), "/usr/bin/true")...)})
 	}
 	return cases
+}
+
+// bare runs a command outside of any sandbox, with the environment of one: what
+// this machine's says, of certificates to load, say, is not the interpreter's.
+func (s *Sandbox) bare(lang schemas.Language, name string, args ...string) func() error {
+	return func() error {
+		cmd := exec.CommandContext(context.Background(), name, args...)
+		cmd.Env = s.environment(Spec{Language: lang})
+		return cmd.Run()
+	}
 }
 
 // runTrue runs the smallest program, so that what is measured is the sandbox.

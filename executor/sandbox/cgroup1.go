@@ -3,8 +3,10 @@ package sandbox
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,12 +18,12 @@ import (
 type group1 struct {
 	dirs  map[string]string
 	tasks []int
-	usage int // cpuacct.usage
+	read  map[string]int // what counters are read from, by file name; kept open, which saves looking paths up
 	last  Limits
 }
 
 func newGroup1(parents map[string]string, name string) (*group1, error) {
-	g := &group1{dirs: map[string]string{}, usage: -1}
+	g := &group1{dirs: map[string]string{}, read: map[string]int{}}
 	for controller, parent := range parents {
 		g.dirs[controller] = filepath.Join(parent, name)
 	}
@@ -37,14 +39,37 @@ func newGroup1(parents map[string]string, name string) (*group1, error) {
 		}
 		g.tasks = append(g.tasks, fd)
 	}
-	if d := g.dirs["cpuacct"]; d != "" {
-		fd, err := unix.Open(filepath.Join(d, "cpuacct.usage"), unix.O_RDONLY|unix.O_CLOEXEC, 0)
-		if err != nil {
-			return nil, errors.Join(fmt.Errorf("open %s/cpuacct.usage: %w", d, err), g.close())
+	for _, c := range counted {
+		d := g.dirs[c.controller]
+		if d == "" {
+			continue
 		}
-		g.usage = fd
+		fd, err := unix.Open(filepath.Join(d, c.file), unix.O_RDONLY|unix.O_CLOEXEC, 0)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("open %s/%s: %w", d, c.file, err), g.close())
+		}
+		g.read[c.file] = fd
 	}
 	return g, nil
+}
+
+// counted are the files of v1 that tell what happened. failcnt stays 0 for
+// kills; oom_kill in memory.oom_control (Linux 4.13) counts them.
+var counted = []struct{ controller, file string }{
+	{"cpuacct", "cpuacct.usage"}, {"memory", "memory.oom_control"}, {"memory", "memory.max_usage_in_bytes"}, {"pids", "pids.events"},
+}
+
+// text reads one of counted, "" where its controller is missing.
+func (g *group1) text(file string) (string, error) {
+	fd, ok := g.read[file]
+	if !ok {
+		return "", nil
+	}
+	text, err := readAt(fd)
+	if err != nil {
+		return "", fmt.Errorf("read %s: %w", file, err)
+	}
+	return strings.TrimSpace(text), nil
 }
 
 func (g *group1) descriptors() []int { return g.tasks }
@@ -93,14 +118,11 @@ func (g *group1) setMemory(dir string, bytes int64) error {
 }
 
 func (g *group1) cpu() (time.Duration, error) {
-	if g.usage < 0 {
-		return 0, nil
+	text, err := g.text("cpuacct.usage")
+	if text == "" {
+		return 0, err
 	}
-	text, err := readAt(g.usage)
-	if err != nil {
-		return 0, fmt.Errorf("read cpuacct.usage: %w", err)
-	}
-	ns, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
+	ns, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
 		return 0, fmt.Errorf("read cpuacct.usage: %w", err)
 	}
@@ -108,31 +130,15 @@ func (g *group1) cpu() (time.Duration, error) {
 }
 
 func (g *group1) counters() (counters, error) {
-	var c counters
-	var err error
-	if c.cpu, err = g.cpu(); err != nil {
-		return c, err
+	cpu, err := g.cpu()
+	oom, err1 := g.text("memory.oom_control")
+	peak, err2 := g.text("memory.max_usage_in_bytes")
+	events, err3 := g.text("pids.events")
+	if err := errors.Join(err, err1, err2, err3); err != nil {
+		return counters{}, err
 	}
-	if d := g.dirs["memory"]; d != "" {
-		// failcnt stays 0 for kills; oom_kill (Linux 4.13) counts them.
-		oom, err := os.ReadFile(filepath.Join(d, "memory.oom_control"))
-		if err != nil {
-			return c, fmt.Errorf("read the count of out-of-memory kills: %w", err)
-		}
-		peak, err := os.ReadFile(filepath.Join(d, "memory.max_usage_in_bytes"))
-		if err != nil {
-			return c, fmt.Errorf("read the memory peak: %w", err)
-		}
-		c.oomKills = keyed(string(oom), "oom_kill")
-		c.peak, _ = strconv.ParseInt(strings.TrimSpace(string(peak)), 10, 64)
-	}
-	if d := g.dirs["pids"]; d != "" {
-		events, err := os.ReadFile(filepath.Join(d, "pids.events"))
-		if err != nil {
-			return c, fmt.Errorf("read the count of refused processes: %w", err)
-		}
-		c.pidsHits = keyed(string(events), "max")
-	}
+	c := counters{cpu: cpu, oomKills: keyed(oom, "oom_kill"), pidsHits: keyed(events, "max")}
+	c.peak, _ = strconv.ParseInt(peak, 10, 64)
 	return c, nil
 }
 
@@ -144,7 +150,7 @@ func (g *group1) resetPeak() {
 
 func (g *group1) close() error {
 	closeAll(g.tasks)
-	closeAll([]int{g.usage})
+	closeAll(slices.Collect(maps.Values(g.read)))
 	if d := g.dirs["memory"]; d != "" {
 		// Page cache that the group was charged for would keep it as a dying
 		// group after rmdir.

@@ -91,6 +91,11 @@ func (x *execution) bound() (counters, error) {
 	} else if err != nil {
 		return counters{}, fmt.Errorf("set the limits of a cgroup: %w", err)
 	}
+	if !x.slot.used {
+		// A new group has counted nothing but the interpreter's own start.
+		cpu, err := g.cpu()
+		return counters{cpu: cpu}, err
+	}
 	g.resetPeak()
 	return g.counters()
 }
@@ -106,6 +111,7 @@ func (x *execution) begin(argv, env []string, stdin int) error {
 		}
 		x.output[i], ends[i] = r, w
 	}
+	x.slot.leaving.Wait()
 	joins := x.slot.group.descriptors()
 	extra := append([]int{x.slot.mnt, x.slot.user, x.slot.net, x.sandbox.baseUser}, joins...)
 	x.began = time.Now()
@@ -133,6 +139,7 @@ func (x *execution) closeOutput() error {
 // finish waits for the end and accounts for it.
 func (x *execution) finish(ctx context.Context, start counters, res *Result) (f facts, err error) {
 	f.limits = x.limits
+	x.slot.used = true
 	defer func() { err = errors.Join(err, x.closeOutput()) }()
 	var streams [2]*stream
 	var drained [2]error
@@ -142,8 +149,13 @@ func (x *execution) finish(ctx context.Context, start counters, res *Result) (f 
 		wg.Go(func() { drained[i] = streams[i].drain(x.output[i]) })
 	}
 	rep, err := x.watch(ctx, start, &f)
-	x.child.kill()
-	x.child.wait()
+	if rep == nil {
+		x.abandonChild()
+	} else {
+		// It has ended all others before its report, and the rest, giving back
+		// namespaces, need not be waited for.
+		x.slot.leaving.Go(x.abandonChild)
+	}
 	wg.Wait()
 	wall := time.Since(x.began)
 	if err = errors.Join(err, drained[0], drained[1]); err != nil {
@@ -152,10 +164,14 @@ func (x *execution) finish(ctx context.Context, start counters, res *Result) (f 
 	return f, x.account(rep, start, wall, streams, &f, res)
 }
 
-// abandon ends a run that nobody waits for.
-func (x *execution) abandon() {
+func (x *execution) abandonChild() {
 	x.child.kill()
 	x.child.wait()
+}
+
+// abandon ends a run that nobody waits for.
+func (x *execution) abandon() {
+	x.abandonChild()
 	_ = x.closeOutput() // our own ends of pipes that are gone
 }
 

@@ -28,6 +28,7 @@ type prepared struct {
 	stdin     *os.File // a memory file, or our end of a pipe
 	gate      *os.File // the FIFO
 	pouring   sync.WaitGroup
+	over      bool // do has waited for its end
 }
 
 // errGone: what was prepared has ended since.
@@ -43,7 +44,8 @@ func (s *Sandbox) startAhead(ctx context.Context, k kind) (p *prepared, err erro
 	p = &prepared{kind: k, workspace: w, x: &execution{sandbox: s, slot: w.slot, limits: k.limits, starter: s.helper}}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, p.files(), w.Close())
+			p.over = p.x.child == nil
+			err = errors.Join(err, p.close())
 			p = nil
 		}
 	}()
@@ -68,14 +70,13 @@ func (s *Sandbox) startAhead(ctx context.Context, k kind) (p *prepared, err erro
 			return p, unavailable(err)
 		}
 	}
-	if _, err := p.x.bound(); err != nil {
-		return p, unavailable(err)
-	}
 	argv := append([]string{s.interpreters[k.spec.Language].Path}, k.spec.Args...)
 	if err := p.x.begin(argv, s.environment(k.spec), int(stdin.Fd())); err != nil {
 		return p, unavailable(err)
 	}
-	return p, nil
+	now, err := w.snapshot(false) // so that the run need not wait for one
+	w.last = &now
+	return p, err
 }
 
 // fifo makes one in the workspace and opens both its ends, so that whoever
@@ -98,8 +99,7 @@ func (w *Workspace) fifo(name string) (*os.File, error) {
 	return gate, nil
 }
 
-// say sends a message to PID 1 and waits for its answer.
-func (p *prepared) say(q *request, want replyKind) error {
+func (p *prepared) say(q *request) error {
 	msg, err := q.message()
 	if err != nil {
 		return err
@@ -107,6 +107,11 @@ func (p *prepared) say(q *request, want replyKind) error {
 	if err := unix.Send(p.x.child.control, msg, unix.MSG_NOSIGNAL); err != nil {
 		return fmt.Errorf("%w: %w", errGone, err)
 	}
+	return nil
+}
+
+// hear waits for PID 1's answer.
+func (p *prepared) hear(want replyKind) error {
 	rep, fds, err := p.x.child.receive()
 	closeAll(fds)
 	switch {
@@ -123,41 +128,55 @@ func (p *prepared) say(q *request, want replyKind) error {
 }
 
 // ping asks PID 1 whether the run still waits.
-func (p *prepared) ping() error { return p.say(newRequest(verbPing), replyReady) }
-
-// do lets the program in and waits for its end.
-func (p *prepared) do(ctx context.Context, spec Spec, limits Limits, res *Result) (f facts, err error) {
-	defer func() { err = errors.Join(err, p.files()) }()
-	p.x.limits = limits
-	start, err := p.x.bound()
-	if err == nil {
-		err = p.admit(spec, limits)
+func (p *prepared) ping() error {
+	if err := p.say(newRequest(verbPing)); err != nil {
+		return err
 	}
-	if err != nil {
-		p.x.abandon()
-		return f, err
-	}
-	return p.x.finish(ctx, start, res)
+	return p.hear(replyReady)
 }
 
-func (p *prepared) admit(spec Spec, limits Limits) error {
+// admit tells PID 1 the limits of the program that comes. They hold when it has
+// answered; what the program needs is put in its place meanwhile.
+func (p *prepared) admit(limits Limits) error {
+	p.x.limits = limits
 	q := newRequest(verbGo)
 	q.number(tagDenied, uint32(limits.DeniedCalls))
 	if p.kind.program != "" {
 		limits.rlimits(q)
-		if _, err := p.stdin.WriteAt(spec.Stdin, 0); err != nil {
-			return fmt.Errorf("write stdin: %w", err)
-		}
-		if err := seal(p.stdin); err != nil {
-			return fmt.Errorf("seal stdin: %w", err)
-		}
 	}
-	if err := p.say(q, replyStarted); err != nil {
-		return err
+	return p.say(q)
+}
+
+// do lets the program in and waits for its end.
+func (p *prepared) do(ctx context.Context, spec Spec, res *Result) (f facts, err error) {
+	defer func() { err = errors.Join(err, p.files()) }()
+	start, err := p.x.bound()
+	if err == nil {
+		err = p.release(spec)
 	}
+	if err != nil {
+		return f, err // close ends it
+	}
+	p.over = true
+	return p.x.finish(ctx, start, res)
+}
+
+func (p *prepared) release(spec Spec) error {
 	if p.kind.program == "" {
+		if err := p.hear(replyStarted); err != nil {
+			return err
+		}
 		p.pour(p.stdin, spec.Stdin)
 		return nil
+	}
+	if _, err := p.stdin.WriteAt(spec.Stdin, 0); err != nil {
+		return fmt.Errorf("write stdin: %w", err)
+	}
+	if err := seal(p.stdin); err != nil {
+		return fmt.Errorf("seal stdin: %w", err)
+	}
+	if err := p.hear(replyStarted); err != nil {
+		return err
 	}
 	if err := p.workspace.replace(p.kind.program, spec.Code); err != nil {
 		return p.workspace.classify(p.kind.program, err)
@@ -188,9 +207,12 @@ func (p *prepared) files() error {
 	return errors.Join(errs...)
 }
 
-// close ends what nobody needed.
+// close ends what still waits, and gives the workspace back.
 func (p *prepared) close() error {
-	p.x.abandon()
+	if !p.over {
+		p.over = true
+		p.x.abandon()
+	}
 	return errors.Join(p.files(), p.workspace.Close())
 }
 

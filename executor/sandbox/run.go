@@ -48,7 +48,10 @@ func (s *Sandbox) run(ctx context.Context, spec Spec, res *Result) (err error) {
 			return err
 		}
 	}
-	if spec.Workspace == nil {
+	switch {
+	case p != nil:
+		defer func() { err = errors.Join(err, p.close()) }()
+	case spec.Workspace == nil:
 		defer func() { err = errors.Join(err, w.Close()) }()
 	}
 	err = s.runIn(ctx, w, p, spec, limits, res)
@@ -71,10 +74,24 @@ func (s *Sandbox) ready(ctx context.Context, spec Spec, limits Limits) (*prepare
 	if !ok {
 		return nil, nil
 	}
-	if p := s.ahead.take(k); p != nil || spec.Start == "" {
+	p := s.ahead.take(k)
+	if p == nil && spec.Start == "" {
+		return nil, nil
+	}
+	if p == nil {
+		var err error
+		if p, err = s.startAhead(ctx, k); err != nil {
+			return nil, err
+		}
+	}
+	err := p.admit(limits)
+	if err == nil {
 		return p, nil
 	}
-	return s.startAhead(ctx, k)
+	if err = errors.Join(err, p.close()); errors.Is(err, errGone) && spec.Start == "" {
+		return nil, nil
+	}
+	return nil, err
 }
 
 // runIn runs spec in w, with what waits there if p is one.
@@ -84,7 +101,7 @@ func (s *Sandbox) runIn(ctx context.Context, w *Workspace, p *prepared, spec Spe
 	if w.slot == nil {
 		return ErrClosed
 	}
-	if spec.Workspace == nil && !(p != nil && p.kind.program == "") {
+	if len(spec.Files) > 0 && (p == nil || p.kind.program != "") {
 		if err := w.put(spec.Files); err != nil {
 			return err
 		}
@@ -105,8 +122,8 @@ func (s *Sandbox) runIn(ctx context.Context, w *Workspace, p *prepared, spec Spe
 	if p != nil {
 		res.Isolation.Start = schemas.StartPrepared
 		program = p.kind.program
-		before.Skipped = slices.DeleteFunc(before.Skipped, func(s Skipped) bool { return s.Path == program })
-		f, err = p.do(ctx, spec, limits, res)
+		before.Skipped = slices.DeleteFunc(slices.Clone(before.Skipped), func(s Skipped) bool { return s.Path == program })
+		f, err = p.do(ctx, spec, res)
 	} else {
 		in := s.interpreters[spec.Language]
 		argv := append([]string{in.Path}, spec.Args...)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
+	"sync"
 
 	"callgate.dev/schemas"
 )
@@ -165,10 +167,10 @@ func (s *Sandbox) isolation(l Limits) schemas.Isolation {
 // Version of the sandbox: what a result's isolation names.
 const Version = "1"
 
-func kernelRelease() string {
+var kernelRelease = sync.OnceValue(func() string {
 	b, err := os.ReadFile("/proc/sys/kernel/osrelease")
 	if err != nil {
 		return ""
 	}
-	return string(b[:max(0, len(b)-1)])
-}
+	return strings.TrimSpace(string(b))
+})

@@ -19,6 +19,9 @@ type slot struct {
 	mnt   int
 	net   int
 	root  *os.File // /workspace, reachable from here and mounted nowhere on the host
+
+	used    bool           // a run has been in it
+	leaving sync.WaitGroup // for PID 1 of the last one
 }
 
 // slots makes slots and hands out identities.
@@ -105,6 +108,7 @@ func (p *slots) make(l Limits) (*slot, error) {
 
 // discard ends a slot. The mounts and namespaces go with their descriptors.
 func (p *slots) discard(s *slot) error {
+	s.leaving.Wait()
 	closeAll([]int{s.user, s.mnt, s.net})
 	err := errors.Join(s.root.Close(), s.group.close())
 	p.release(s.id)

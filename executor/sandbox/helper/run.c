@@ -3,8 +3,9 @@
  * made that possible and stays as the program's reaper. User code is never PID 1, because the kernel makes
  * PID 1 ignore signals without a handler, its own SIGKILL and abort() included.
  *
- * When PID 1 ends, the kernel kills everything left in the PID namespace, and the parent's wait does
- * not return before that is done. So ending PID 1 is the one way in which a run ends.
+ * When the run is over, PID 1 kills everything left in the PID namespace and reports after the last has
+ * ended. Where it dies itself, the kernel does the same, and the parent's wait does not return before
+ * that is done.
  */
 #include "helper.h"
 #include <grp.h>
@@ -180,6 +181,22 @@ static int serve(struct request *r, struct shared *s, pid_t program, int signals
 	}
 }
 
+/*
+ * One call reaches every process of the namespace but this one, and none can fork past it. They are its
+ * children when their parents are gone, so that none is left when there is nothing more to wait for.
+ */
+static void end_all(pid_t program, int *status, struct rusage *usage)
+{
+	int st;
+	struct rusage u;
+	kill(-1, SIGKILL);
+	for (pid_t pid; (pid = wait4(-1, &st, 0, &u)) > 0 || (pid < 0 && errno == EINTR);)
+		if (pid == program) {
+			*status = st;
+			*usage = u;
+		}
+}
+
 static uint64_t nanoseconds(struct timeval t)
 {
 	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_usec * 1000ull;
@@ -224,6 +241,7 @@ void run(struct request *r)
 	struct reply end = { .kind = REPLY_EXITED, .landlock = s->landlock };
 	end.ended = (uint32_t)serve(r, s, program, signals, &d, &end.status, &usage);
 	end.wall_ns = now_ns() - s->started_ns;
+	end_all(program, &end.status, &usage);
 	end.cpu_ns = nanoseconds(usage.ru_utime) + nanoseconds(usage.ru_stime);
 	end.max_rss = (uint64_t)usage.ru_maxrss * 1024;
 	end.denied_total = d.total;
