@@ -45,8 +45,9 @@
 //	                a file may; or the interpreter ended with an uncaught ENOSPC or EFBIG
 //	process_limit   the group counted refusals, and the program failed of one: its last
 //	                error is that of fork or of a thread that cannot start
-//	syscall_denied  too many denied calls; SIGSYS; or PID 1 denied calls and the last
-//	                error is that it was not permitted
+//	syscall_denied  too many denied calls; or PID 1 denied calls and the last error
+//	                is that it was not permitted
+//	out_of_memory   the group counted kills; or more file locks than a run may hold
 //
 // A program that was refused something and then failed of something else has
 // runtime_error, and its detail names the refusals.
@@ -104,7 +105,10 @@
 //	run.drop          PID 1 takes the same identity and gives up its capabilities
 //
 // PID 1 then reaps, answers denied calls (EPERM, or ENOSYS for numbers that it
-// does not know) and remembers which they were. When PID 2 ends, or when the
+// does not know and for the machine's other ABIs) and remembers which they were.
+// flock and F_GETLK it does itself, and denies them on files that runs share.
+// Four times a second it counts the run's POSIX locks, which no group is charged
+// for, and ends a run that holds more than 10,000. When PID 2 ends, or when the
 // supervisor closes its end of descriptor 3 or dies, PID 1 reports and ends,
 // and the kernel ends whatever is left in the namespace.
 //
@@ -119,11 +123,10 @@
 // os.availableParallelism() works. Nothing can be watched: fs.watch fails with
 // ENOSYS.
 //
-// Two things are known and not held. POSIX file locks (F_SETLK and its kin) are
-// memory of the kernel outside the cgroup, about 190 bytes each; a run can make
-// some 600 MB of them in 10 s of processor time, which its end gives back. To
-// refuse them beyond a count, PID 1 would have to answer these fcntl calls as it
-// answers denied ones; it does not yet. And flock on a read-only file that runs
-// share is a channel of a bit between two that mean to talk, or one that slows
-// another which locks the host's library files.
+// Three things are known and not held. /proc/self/mountinfo names the host's
+// file systems that the root is bound from: their devices, and where the host
+// lies on an overlay its directories. A program chooses its own name and
+// arguments, control characters included, and the host's process list shows
+// them. And two programs that mean to talk can always do so by the time that
+// something takes, since they share processors, caches and a disk.
 package sandbox

@@ -266,6 +266,7 @@ func (x *execution) account(rep *reply, start counters, wall time.Duration, stre
 	if rep != nil {
 		f.status = unix.WaitStatus(rep.Status)
 		f.ended, f.flooded = rep.Ended == endedItself, rep.Ended == endedDenied
+		f.locks = rep.Ended == endedLocks
 		wall = time.Duration(rep.WallNS)
 		f.diskFull, f.largest = rep.TmpFull != 0, int64(rep.TmpBytes)
 		for _, nr := range rep.deniedCalls() {

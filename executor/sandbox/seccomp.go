@@ -21,12 +21,13 @@ var syscallPolicy string
 
 // rule is one line of the policy.
 type rule struct {
-	name  string
-	errno unix.Errno // 0 allows
-	cond  *seccomp.ScmpCondition
+	name string
+	when []seccomp.ScmpCondition // all of them
+	// errno is the answer instead of the call, nil where the call is made.
+	errno *unix.Errno
 }
 
-var errnoNames = map[string]unix.Errno{"EPERM": unix.EPERM, "ENOSYS": unix.ENOSYS, "EOPNOTSUPP": unix.EOPNOTSUPP}
+var errnoNames = map[string]unix.Errno{"SUCCESS": 0, "EPERM": unix.EPERM, "EINVAL": unix.EINVAL, "ENOSYS": unix.ENOSYS, "EOPNOTSUPP": unix.EOPNOTSUPP}
 
 // parsePolicy reads the table; each fault names its line.
 func parsePolicy(text string) ([]rule, error) {
@@ -49,38 +50,46 @@ func parsePolicy(text string) ([]rule, error) {
 	return rules, errors.Join(errs...)
 }
 
+// parseRule reads a name, conditions and an answer, each but the name optional.
+// What follows them is a remark.
 func parseRule(f []string) (rule, error) {
 	r := rule{name: f[0]}
-	switch {
-	case len(f) >= 3 && f[1] == "errno":
-		e, ok := errnoNames[f[2]]
-		if !ok {
-			return r, fmt.Errorf("%s: unknown error %q", f[0], f[2])
+	f = f[1:]
+	for len(f) > 0 && (f[0] == "arg" || len(r.when) > 0 && f[0] == "and") {
+		if f[0] == "and" {
+			f = f[1:]
 		}
-		r.errno = e
-	case len(f) >= 7 && f[1] == "arg" && f[3] == "mask" && f[5] == "is":
-		arg, err1 := strconv.ParseUint(f[2], 0, 3)
-		mask, err2 := strconv.ParseUint(f[4], 0, 64)
-		value, err3 := strconv.ParseUint(f[6], 0, 64)
-		if err := errors.Join(err1, err2, err3); err != nil {
-			return r, fmt.Errorf("%s: %w", f[0], err)
-		}
-		c, err := seccomp.MakeCondition(uint(arg), seccomp.CompareMaskedEqual, mask, value)
+		c, err := parseCondition(f)
 		if err != nil {
-			return r, fmt.Errorf("%s: %w", f[0], err)
+			return r, fmt.Errorf("%s: %w", r.name, err)
 		}
-		r.cond = &c
-		if len(f) >= 9 && f[7] == "errno" {
-			e, ok := errnoNames[f[8]]
-			if !ok {
-				return r, fmt.Errorf("%s: unknown error %q", f[0], f[8])
-			}
-			r.errno = e
-		}
-	case len(f) >= 2 && (f[1] == "arg" || f[1] == "errno"):
-		return r, fmt.Errorf("%s: expected \"arg N mask M is V\" or \"errno E\"", f[0])
+		r.when, f = append(r.when, c), f[6:]
 	}
+	if len(f) == 0 || f[0] != "errno" {
+		return r, nil
+	}
+	if len(f) < 2 {
+		return r, fmt.Errorf("%s: expected an error's name after \"errno\"", r.name)
+	}
+	e, ok := errnoNames[f[1]]
+	if !ok {
+		return r, fmt.Errorf("%s: unknown error %q", r.name, f[1])
+	}
+	r.errno = &e
 	return r, nil
+}
+
+func parseCondition(f []string) (seccomp.ScmpCondition, error) {
+	if len(f) < 6 || f[0] != "arg" || f[2] != "mask" || f[4] != "is" {
+		return seccomp.ScmpCondition{}, errors.New("expected \"arg N mask M is V\"")
+	}
+	arg, err1 := strconv.ParseUint(f[1], 0, 3)
+	mask, err2 := strconv.ParseUint(f[3], 0, 64)
+	value, err3 := strconv.ParseUint(f[5], 0, 64)
+	if err := errors.Join(err1, err2, err3); err != nil {
+		return seccomp.ScmpCondition{}, err
+	}
+	return seccomp.MakeCondition(uint(arg), seccomp.CompareMaskedEqual, mask, value)
 }
 
 // filter is the compiled policy.
@@ -90,8 +99,8 @@ type filter struct {
 }
 
 // compileFilter runs once. What no rule matches is sent to the run's PID 1,
-// which answers and remembers it. Other ABIs of the machine (int 0x80, x32) end
-// the process: their numbers mean other calls.
+// which answers and remembers it. So are calls of the machine's other ABIs (int
+// 0x80, x32): their numbers mean other calls.
 func compileFilter() (*filter, error) {
 	rules, err := parsePolicy(syscallPolicy)
 	if err != nil {
@@ -102,7 +111,7 @@ func compileFilter() (*filter, error) {
 		return nil, fmt.Errorf("make a seccomp filter: %w", err)
 	}
 	defer f.Release()
-	if err := f.SetBadArchAction(seccomp.ActKillProcess); err != nil {
+	if err := f.SetBadArchAction(seccomp.ActNotify); err != nil {
 		return nil, fmt.Errorf("set the seccomp action for other ABIs: %w", err)
 	}
 	if err := f.SetOptimize(2); err != nil { // a binary tree; libseccomp 2.5
@@ -146,16 +155,19 @@ func (r rule) add(f *seccomp.ScmpFilter) error {
 		return nil
 	}
 	action := seccomp.ActAllow
-	if r.errno != 0 {
-		action = seccomp.ActErrno.SetReturnCode(int16(r.errno))
+	if r.errno != nil {
+		action = seccomp.ActErrno.SetReturnCode(int16(*r.errno))
 	}
-	if r.cond != nil {
-		return f.AddRuleConditional(nr, action, []seccomp.ScmpCondition{*r.cond})
+	if len(r.when) > 0 {
+		return f.AddRuleConditional(nr, action, r.when)
 	}
 	return f.AddRule(nr, action)
 }
 
 func syscallName(nr int) string {
+	if nr == deniedOtherABI {
+		return "other_abi"
+	}
 	name, err := seccomp.ScmpSyscall(nr).GetName()
 	if err != nil {
 		return "syscall_" + strconv.Itoa(nr)

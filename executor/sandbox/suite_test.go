@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"callgate.dev/schemas"
 )
@@ -21,10 +20,11 @@ import (
 //
 // and so on, see expect.
 type program struct {
-	name string
-	lang schemas.Language
-	code []byte
-	want map[string]string
+	name  string
+	lang  schemas.Language
+	code  []byte
+	want  map[string]string
+	files []schemas.File
 }
 
 func programs(t *testing.T, dir string) []program {
@@ -41,8 +41,11 @@ func programs(t *testing.T, dir string) []program {
 		}
 		p := program{name: e.Name(), lang: schemas.Python, code: code, want: map[string]string{}}
 		comment := "# "
-		if filepath.Ext(e.Name()) == ".js" {
+		switch filepath.Ext(e.Name()) {
+		case ".js":
 			p.lang, comment = schemas.JavaScript, "// "
+		case ".c": // see compiled
+			comment = "// "
 		}
 		for line := range strings.Lines(string(code)) {
 			key, value, ok := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), comment), ": ")
@@ -58,7 +61,7 @@ func programs(t *testing.T, dir string) []program {
 
 func (p program) spec(t *testing.T) Spec {
 	t.Helper()
-	spec := Spec{Language: p.lang, Code: p.code, KeepFiles: true}
+	spec := Spec{Language: p.lang, Code: p.code, Files: p.files, KeepFiles: true}
 	if l := p.want["limits"]; l != "" {
 		if err := json.Unmarshal([]byte(l), &spec.Limits); err != nil {
 			t.Fatalf("%s: %v", p.name, err)
@@ -70,7 +73,7 @@ func (p program) spec(t *testing.T) Spec {
 	}
 	spec.Stdin = []byte(strings.ReplaceAll(p.want["stdin"], `\n`, "\n"))
 	if name, content, ok := strings.Cut(p.want["file"], " "); ok {
-		spec.Files = []schemas.File{{Path: name, Content: content}}
+		spec.Files = append(spec.Files, schemas.File{Path: name, Content: content})
 	}
 	return spec
 }
@@ -145,7 +148,8 @@ func TestHostile(t *testing.T) {
 	t.Setenv("CALLGATE_TEST_SECRET_KEY", "do not tell")
 	host := lookAtHost(t)
 	s := newSandbox(t, Config{})
-	for _, p := range programs(t, "hostile") {
+	host.settled(t, s)
+	for _, p := range hostile(t) {
 		t.Run(p.name, func(t *testing.T) {
 			r, err := s.Run(context.Background(), p.spec(t))
 			if err != nil {
@@ -178,85 +182,5 @@ func TestBenign(t *testing.T) {
 				t.Errorf("denied %v, stderr %.500q", r.Denied, r.StderrBytes())
 			}
 		})
-	}
-}
-
-// host is what a run must leave as it was. Of the mounts, those that a sandbox
-// makes: another program of this machine may mount meanwhile.
-type host struct {
-	mounts []string
-}
-
-func lookAtHost(t *testing.T) *host {
-	t.Helper()
-	return &host{mounts: sandboxMounts(t)}
-}
-
-func sandboxMounts(t *testing.T) []string {
-	t.Helper()
-	b, err := os.ReadFile("/proc/self/mountinfo")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out []string
-	for line := range strings.Lines(string(b)) {
-		f := strings.Fields(line)
-		at, options := f[4], f[len(f)-1]
-		if at == workspaceDir || at == "/tmp" || at == "/proc" || at == "/dev/shm" || strings.Contains(options, "nr_inodes=4096") || strings.Contains(options, "subset=pid") {
-			out = append(out, line)
-		}
-	}
-	return out
-}
-
-func (h *host) intact(t *testing.T, s *Sandbox) {
-	t.Helper()
-	if now := sandboxMounts(t); !slices.Equal(now, h.mounts) {
-		t.Errorf("the host's mounts changed from %v to %v", h.mounts, now)
-	}
-	waitFor(t, "no process of a run is left", func() bool { return len(processes(t, s)) == 0 })
-}
-
-// processes lists those that run under an identity of s.
-func processes(t *testing.T, s *Sandbox) []string {
-	t.Helper()
-	entries, err := os.ReadDir("/proc")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out []string
-	for _, e := range entries {
-		status, err := os.ReadFile("/proc/" + e.Name() + "/status")
-		if err != nil {
-			continue // not a process, or gone
-		}
-		_, after, ok := strings.Cut(string(status), "\nUid:\t")
-		if !ok {
-			continue
-		}
-		uid, err := strconv.ParseUint(strings.Fields(after)[0], 10, 32)
-		if err == nil && s.owns(uint32(uid)) {
-			out = append(out, e.Name())
-		}
-	}
-	return out
-}
-
-// owns reports whether id is of a live slot of s, or was.
-func (s *Sandbox) owns(id uint32) bool {
-	s.slots.mu.Lock()
-	defer s.slots.mu.Unlock()
-	offset := (id - s.config.UIDBase - s.slots.first + s.config.UIDCount) % s.config.UIDCount
-	return id >= s.config.UIDBase && offset < s.slots.next
-}
-
-func waitFor(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	deadline := time.Now().Add(10 * time.Second)
-	for !ok() {
-		if time.Now().After(deadline) {
-			t.Fatalf("never came true: %s", what)
-		}
-		<-time.After(5 * time.Millisecond)
 	}
 }

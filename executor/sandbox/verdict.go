@@ -19,6 +19,7 @@ type facts struct {
 	cpu       bool
 	output    bool
 	flooded   bool
+	locks     bool // ended by PID 1 for holding too many
 	cancelled error
 	diskFull  bool  // the workspace or /tmp
 	largest   int64 // bytes in the fuller of the two: no less than the largest file
@@ -64,6 +65,8 @@ func (f facts) judge(r *schemas.RunReport) {
 	switch {
 	case f.oomKills > 0:
 		set(schemas.RunKilled, schemas.ClassOutOfMemory, "the program and its children needed more than %d bytes of memory; the kernel ended %d of its processes", f.limits.MemoryBytes, f.oomKills)
+	case f.locks:
+		set(schemas.RunKilled, schemas.ClassOutOfMemory, "held more than %d file locks, which the kernel keeps memory for, or hid how many", locksMax)
 	case f.wall:
 		set(schemas.RunTimeout, schemas.ClassWallTimeout, "still running after %d ms", f.limits.WallMS)
 	case f.cpu:
@@ -80,8 +83,6 @@ func (f facts) judge(r *schemas.RunReport) {
 		set(schemas.RunKilled, schemas.ClassProcessLimit, "needed more than %d processes and threads at once", f.limits.Pids)
 	case f.flooded:
 		set(schemas.RunKilled, schemas.ClassSyscallDenied, "made more than %d denied system calls: %s", f.limits.DeniedCalls, strings.Join(f.denied, ", "))
-	case signal == unix.SIGSYS:
-		set(schemas.RunKilled, schemas.ClassSyscallDenied, "ended by SIGSYS")
 	case failed && len(f.denied) > 0 && why.says(notPermitted):
 		set(schemas.RunError, schemas.ClassSyscallDenied, "failed of system calls that the sandbox denies: %s", strings.Join(f.denied, ", "))
 	case signal != 0:

@@ -122,9 +122,14 @@ const (
 	endedItself ending = iota
 	endedDenied        // by PID 1, for too many denied calls
 	endedAsked         // by PID 1, because the supervisor asked
+	endedLocks         // by PID 1, for too many file locks
 )
 
-const deniedNumbers = 512
+const (
+	deniedNumbers  = 512
+	deniedOtherABI = deniedNumbers - 1
+	locksMax       = 10_000
+)
 
 // reply is the helper's struct reply, byte for byte.
 type reply struct {

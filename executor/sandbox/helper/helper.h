@@ -62,6 +62,8 @@ enum {
 enum { REPLY_READY = 1, REPLY_FAILED = 2, REPLY_STARTED = 3, REPLY_EXITED = 4 };
 
 #define DENIED_NUMBERS 512
+#define DENIED_OTHER_ABI (DENIED_NUMBERS - 1) /* in place of a number that means another call */
+#define LOCKS_MAX 10000 /* file locks of a run */
 
 struct reply {
 	uint32_t magic, kind;
@@ -73,7 +75,7 @@ struct reply {
 	uint64_t denied_total;
 	uint64_t denied[DENIED_NUMBERS / 64];
 	uint32_t landlock;    /* ABI */
-	uint32_t ended;       /* 0 by itself, 1 for too many denied calls, 2 by the supervisor */
+	uint32_t ended;       /* 0 by itself, 1 for too many denied calls, 2 by the supervisor, 3 for too many locks */
 	uint64_t tmp_bytes;   /* what /tmp holds at the end */
 	uint64_t tmp_full;    /* 1 where it has no room left */
 	char step[64];        /* name of the failed step */
@@ -133,6 +135,15 @@ struct denials {
 	uint64_t numbers[DENIED_NUMBERS / 64];
 };
 void notify_once(int listener, struct denials *d);
+
+/* flock.c */
+struct seccomp_notif;
+void answer(int listener, uint64_t id, int error);
+int lock_asked(int listener, const struct seccomp_notif *req);
+int retry_locks(int listener);
+
+/* locks.c */
+int too_many_locks(void);
 
 uint64_t now_ns(void);
 int drop_capabilities(void);

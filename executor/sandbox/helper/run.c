@@ -161,14 +161,32 @@ static int hear(struct request *r, struct shared *s, pid_t program)
 	return 1;
 }
 
-/* Serves until the program ends (0), was denied too much (1), or the supervisor stops or is gone (2). */
+enum { LOOK_MS = 250, RETRY_MS = 10 };
+
+/* The least time until there is something to do unasked: locks to count, callers that wait for one. */
+static int tick(struct shared *s, uint64_t *looked)
+{
+	uint64_t now = now_ns(), next = *looked + LOOK_MS * 1000000ull;
+	if (now >= next) {
+		if (too_many_locks()) return -1;
+		*looked = now_ns();
+		next = *looked + LOOK_MS * 1000000ull;
+	}
+	return retry_locks(s->listener) ? RETRY_MS : (int)((next - now) / 1000000) + 1;
+}
+
+/* Serves until the program ends (0), was denied too much (1), the supervisor stops or is gone (2), or the
+ * run holds too many locks (3). */
 static int serve(struct request *r, struct shared *s, pid_t program, int signals, struct denials *d,
 		 int *status, struct rusage *usage)
 {
 	struct pollfd p[3] = { { .fd = signals, .events = POLLIN }, { .fd = FD_CONTROL, .events = POLLIN },
 			       { .fd = s->listener, .events = POLLIN } };
+	uint64_t looked = now_ns();
 	for (;;) {
-		if (poll(p, 3, -1) < 0 && errno != EINTR) return 0;
+		int wait = tick(s, &looked);
+		if (wait < 0) return 3;
+		if (poll(p, 3, wait) < 0 && errno != EINTR) die("run.poll", NULL);
 		if (p[2].revents & POLLIN) notify_once(s->listener, d);
 		if (p[2].revents & (POLLHUP | POLLERR)) p[2].fd = -1; /* no process is left under the filter */
 		if (d->total > r->denied_max) return 1;

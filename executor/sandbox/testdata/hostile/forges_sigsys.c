@@ -1,0 +1,4 @@
+// class: runtime_error
+// signal: SIGSYS
+#include "hostile.h"
+int main(void) { return raise(SIGSYS); }

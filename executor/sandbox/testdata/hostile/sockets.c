@@ -1,0 +1,24 @@
+// class: ok
+// stdout: all held
+// denied: socket socketpair bind connect listen
+#include "hostile.h"
+#include <sys/un.h>
+int main(void)
+{
+	for (int family = 0; family < 50; family++)
+		for (int kind = 1; kind <= 6; kind++) {
+			refused(EPERM, socket(family, kind, 0));
+			if (family != AF_UNIX) refused(EPERM, socketpair(family, kind, 0, (int[2]){ 0 }));
+		}
+	refused(EPERM, socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+	refused(EPERM, socket(AF_ALG, SOCK_SEQPACKET, 0));
+	refused(EPERM, syscall(SYS_socket, (1ul << 32) | AF_INET, SOCK_STREAM, 0));
+	int pair[2];
+	socketpair(AF_UNIX, SOCK_DGRAM, 0, pair);
+	struct sockaddr_un name = { .sun_family = AF_UNIX, .sun_path = "\0abstract" };
+	refused(EPERM, bind(pair[0], (struct sockaddr *)&name, sizeof name));
+	refused(EPERM, connect(pair[0], (struct sockaddr *)&name, sizeof name));
+	refused(EPERM, listen(pair[0], 1));
+	fails(sendto(pair[0], "x", 1, 0, (struct sockaddr *)&name, sizeof name));
+	return verdict();
+}
