@@ -30,6 +30,7 @@ func (e *Executor) analyse(ctx context.Context, lang schemas.Language, source []
 		Args:     append(append([]string{}, script.Flags...), script.Name),
 		Files:    append([]schemas.File{{Path: script.Name, Data: script.Source}}, script.Files...),
 		Stdin:    source,
+		Ahead:    true, // it reads the source before it does anything
 		Limits:   e.analyserLimits(),
 	})
 	if err != nil {

@@ -19,6 +19,8 @@ type ProgramSpec struct {
 	Files string
 	// Limits bound the run; a zero field means the default.
 	Limits schemas.Limits
+	// Start says how the interpreter comes to be; "" as the sandbox finds best.
+	Start schemas.Start
 }
 
 // RunProgram runs one program in a workspace of its own. The tree is what it
@@ -34,7 +36,7 @@ func (e *Executor) RunProgram(ctx context.Context, spec ProgramSpec) (schemas.Ru
 		return refused(err), workspace.Tree{}, err
 	}
 	report, after, err := e.run(ctx, program{
-		lang: spec.Language, source: spec.Source, stdin: spec.Stdin, limits: limits, module: isModule(spec.Language, spec.Source),
+		lang: spec.Language, source: spec.Source, stdin: spec.Stdin, limits: limits, module: isModule(spec.Language, spec.Source), start: spec.Start,
 	}, before)
 	if err != nil {
 		return report, before, err

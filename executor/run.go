@@ -19,6 +19,7 @@ type program struct {
 	module bool // JavaScript with import, export or top-level await
 	stdin  []byte
 	limits schemas.Limits // every field set
+	start  schemas.Start  // "" as the sandbox finds best
 }
 
 // sandboxLimits maps a job's limits. disk is what the workspace may hold.
@@ -36,7 +37,7 @@ func (e *Executor) run(ctx context.Context, p program, before workspace.Tree) (s
 	limits := e.workspaceLimits(p.limits)
 	spec := sandbox.Spec{
 		Language: p.lang, Code: p.source, Stdin: p.stdin,
-		Limits: sandboxLimits(p.limits, limits.Bytes), Files: before.ForRun(), KeepFiles: true,
+		Limits: sandboxLimits(p.limits, limits.Bytes), Files: before.ForRun(), KeepFiles: true, Start: p.start,
 	}
 	if p.module {
 		spec.Program = "main.mjs" // the extension is what tells Node

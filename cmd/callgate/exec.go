@@ -54,6 +54,7 @@ func (a *app) execCommand() *cobra.Command {
 		l                 localFlags
 		limits            schemas.Limits
 		files, out, stdin string
+		warm              bool
 	)
 	cmd := &cobra.Command{
 		Use:   "exec [--lang python|javascript] FILE|-",
@@ -78,6 +79,9 @@ func (a *app) execCommand() *cobra.Command {
 				if spec.Stdin, err = a.readInput(stdin); err != nil {
 					return err
 				}
+			}
+			if warm {
+				spec.Start = schemas.StartPrepared
 			}
 			e, box, err := l.local()
 			if err != nil {
@@ -107,6 +111,7 @@ func (a *app) execCommand() *cobra.Command {
 	numberFlag(f, &limits.DiskBytes, "disk-bytes", d.DiskBytes, 4<<10, m.DiskBytes, fmt.Sprintf("the whole workspace, at most %d", m.DiskBytes))
 	checkedFlag(f, &files, "files", "", isDirectory, "directory whose files are copied into /workspace")
 	f.StringVar(&out, "out", "", "directory to write /workspace to afterwards; made when it is missing")
+	f.BoolVar(&warm, "warm", false, "start the interpreter ahead, as a worker does, and hand it the program when it waits")
 	f.StringVar(&stdin, "stdin", "", "file that is the program's standard input, or -")
 	return a.withJSON(cmd)
 }

@@ -91,7 +91,7 @@ func (p *pipeline) dispatcher(context.Context) error {
 
 func (p *pipeline) executor(ctx context.Context) error {
 	box, err := sandbox.New(sandbox.Config{
-		AllowMissing: p.allowMissing, Libraries: p.libraries, Prepared: 2 * *p.slots[roleExecutor],
+		AllowMissing: p.allowMissing, Libraries: p.libraries, Prepared: 2 * *p.slots[roleExecutor], Warm: true,
 	})
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"syscall"
@@ -56,6 +57,15 @@ func unavailable(err error) error {
 		return nil
 	}
 	return &unavailableError{Class: schemas.Error{Class: schemas.ClassSandboxUnavailable, Message: err.Error()}, err: err}
+}
+
+// classed is unavailable for an error that has no class yet.
+func classed(err error) error {
+	var known *schemas.Error
+	if errors.As(err, &known) {
+		return err
+	}
+	return unavailable(err)
 }
 
 type unavailableError struct {

@@ -141,7 +141,7 @@ func (s *Sandbox) runIn(ctx context.Context, w *Workspace, p *prepared, spec Spe
 		return &schemas.Error{Class: schemas.ClassOutOfMemory, Message: fmt.Sprintf("%v: %d bytes", err, limits.MemoryBytes)}
 	}
 	if err != nil {
-		return unavailable(err)
+		return classed(err)
 	}
 	f.judge(&res.RunReport)
 	return w.finish(spec, program, before, res)

@@ -13,7 +13,7 @@ import (
 // upWith measures `callgate up` with jobs that run real programs, under each
 // sync setting.
 func upWith(ctx context.Context, c Config, report *Report) (err error) {
-	box, err := sandbox.New(sandbox.Config{Prepared: 2 * c.Slots})
+	box, err := sandbox.New(sandbox.Config{Prepared: 2 * c.Slots, Warm: true})
 	if err != nil {
 		return err
 	}

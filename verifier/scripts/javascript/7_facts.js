@@ -23,3 +23,4 @@ function facts(source) {
 }
 
 fs.writeSync(1, `${facts(fs.readFileSync(0))}\n`);
+process.exit(0); // at once, instead of taking everything down in good order

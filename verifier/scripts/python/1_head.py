@@ -10,6 +10,7 @@ are nested deeper than this interpreter's recursion limit.
 """
 
 import _ast
+import posix
 import sys
 
 try:

@@ -42,3 +42,5 @@ def facts(source):
 
 if __name__ == "__main__":
     sys.stdout.write(facts(sys.stdin.buffer.read()) + "\n")
+    sys.stdout.flush()
+    posix._exit(0)  # taking the interpreter down would take longer than the analysis
