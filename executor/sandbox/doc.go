@@ -112,6 +112,25 @@
 // supervisor closes its end of descriptor 3 or dies, PID 1 reports and ends,
 // and the kernel ends whatever is left in the namespace.
 //
+// # Warm starts
+//
+// With [Config].Warm an interpreter may have been started before its program was
+// there. It differs from a cold one in nothing but the moment: the same verb
+// started it, in a slot of its own, behind the same filter, and it is used once.
+//
+//	run, ahead of need                          the program comes
+//	  PID 1, PID 2: the interpreter               go: rlimits, to PID 1; answered when they hold
+//	  … opens /workspace/main.py, a FIFO          cgroup limits, files, standard input
+//	  … reads: waits                              main.py becomes a file; the same bytes into the FIFO
+//	                                              clocks and counters begin here
+//
+// A pool of those that wait belongs to a kind of run ([Spec].Ahead makes one of a
+// script that waits for its standard input), begins with its first run, follows
+// load between two bounds, and is nobody's: what waits has run nothing. What an
+// interpreter has to know when it starts (arguments, an environment, another
+// disk size) makes a run cold. Two differences can be seen: the program's time
+// and counters leave the interpreter's start out, and so does its denied list.
+//
 // # What it does not do
 //
 // It is one kernel: a kernel bug that is reachable through the allowed calls is

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -68,7 +69,7 @@ func (s *Sandbox) kindOf(spec Spec, limits Limits) (kind, bool) {
 	if name == "" {
 		name = programNames[spec.Language][0]
 	}
-	if len(spec.Code) == 0 || len(spec.Args) > 0 || len(spec.Env) > 0 || !slices.Contains(programNames[spec.Language], name) || inTheWay(spec, name) {
+	if len(spec.Code) == 0 || len(spec.Args) > 0 || len(spec.Env) > 0 || !slices.Contains(programNames[spec.Language], name) || inTheWay(spec, name) || declaresEncoding(spec) {
 		return kind{}, false
 	}
 	return kind{
@@ -86,6 +87,16 @@ func scriptKind(spec Spec, limits Limits) kind {
 	}
 	sum := sha256.Sum256(b)
 	return kind{key: "script " + hex.EncodeToString(sum[:]), spec: spec, limits: limits}
+}
+
+// declaresEncoding reports whether a Python program may declare one by PEP 263:
+// its reader then goes back to the start of the file, which a FIFO cannot.
+func declaresEncoding(spec Spec) bool {
+	if spec.Language != schemas.Python {
+		return false
+	}
+	lines := bytes.SplitN(spec.Code, []byte("\n"), 3)
+	return slices.ContainsFunc(lines[:min(len(lines), 2)], func(l []byte) bool { return bytes.Contains(l, []byte("coding")) })
 }
 
 // inTheWay reports whether a file of spec keeps the program from its name, or
