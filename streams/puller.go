@@ -23,6 +23,7 @@ type puller struct {
 	consumer jetstream.Consumer
 	slots    int
 	wait     time.Duration
+	room     *room // nil: there always is
 	logger   *slog.Logger
 
 	err error // set by run
@@ -40,7 +41,7 @@ func (p *puller) run(ctx context.Context, handle func(jetstream.Msg)) *sync.Wait
 	handlers := new(sync.WaitGroup)
 	for {
 		n := p.take(ctx, free)
-		if n == 0 {
+		if n == 0 || !p.room.wait(ctx) {
 			return handlers
 		}
 		// The pull is not cancelled with ctx but runs out by itself: a message

@@ -23,6 +23,13 @@ type WorkerConfig struct {
 	Observe func(Observation) // told of every settled delivery; optional
 	Logger  *slog.Logger      // default: nowhere
 
+	// Room says why this machine has no room for more work, nil where it has. It
+	// is asked before every pull, from several goroutines; what is not pulled
+	// waits on the log. Optional.
+	Room func() error
+	// RoomEvery is how often a full machine is asked again. Default 1 s.
+	RoomEvery time.Duration
+
 	// Slots is how many handlers may run at once in each lane. A batch that
 	// fills its own leaves those of the other lane alone. Default 16.
 	Slots int
@@ -70,7 +77,7 @@ func (c WorkerConfig) Validate() error {
 	errs = append(errs, positive("slots", c.Slots), positive("tries", c.Tries), positive("deliveries", c.Deliveries),
 		positive("first backoff", c.BackoffFirst), positive("most backoff", c.BackoffMost), positive("long wait", c.LongWait),
 		positive("heartbeat", c.Heartbeat), positive("overrun", c.Overrun), positive("grace", c.Grace),
-		positive("pull wait", c.PullWait), positive("append timeout", c.AppendTimeout))
+		positive("pull wait", c.PullWait), positive("room every", c.RoomEvery), positive("append timeout", c.AppendTimeout))
 	return errors.Join(errs...)
 }
 
@@ -85,6 +92,7 @@ func (c WorkerConfig) orDefault() WorkerConfig {
 	def(&c.Overrun, 2*time.Second)
 	def(&c.Grace, 10*time.Second)
 	def(&c.PullWait, time.Second)
+	def(&c.RoomEvery, time.Second)
 	def(&c.AppendTimeout, 20*time.Second)
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
@@ -160,12 +168,13 @@ func (w *Worker) Run(ctx context.Context) error {
 // pullers opens the consumer of each lane.
 func (w *Worker) pullers(ctx context.Context) ([]*puller, error) {
 	var out []*puller
+	shared := &room{look: w.Room, every: w.RoomEvery, logger: w.Logger}
 	for _, lane := range schemas.Lanes {
 		consumer, err := w.Log.js.Consumer(ctx, StreamLog, WorkConsumer(w.State, lane))
 		if err != nil {
 			return nil, fmt.Errorf("worker %s: open consumer of lane %s: %w", w.State, lane, err)
 		}
-		out = append(out, &puller{consumer: consumer, slots: w.Slots, wait: w.PullWait, logger: w.Logger})
+		out = append(out, &puller{consumer: consumer, slots: w.Slots, wait: w.PullWait, room: shared, logger: w.Logger})
 	}
 	return out, nil
 }

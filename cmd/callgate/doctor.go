@@ -35,6 +35,8 @@ type natsCheck struct {
 	Streams []streamCheck `json:"streams"`
 	States  []stateCheck  `json:"states"`
 	Tenants []tenantCheck `json:"tenants"` // that have jobs under way or waiting
+
+	Executors []machineCheck `json:"executors"` // processes that run programs, and how their machines are
 }
 
 type streamCheck struct {
@@ -139,7 +141,7 @@ func (a *app) doctorCommand() *cobra.Command {
 }
 
 func (a *app) checkNATS(ctx context.Context) natsCheck {
-	check := natsCheck{Missing: []string{}, Streams: []streamCheck{}, States: []stateCheck{}, Tenants: []tenantCheck{}}
+	check := natsCheck{Missing: []string{}, Streams: []streamCheck{}, States: []stateCheck{}, Tenants: []tenantCheck{}, Executors: []machineCheck{}}
 	c, err := a.connect()
 	if err != nil {
 		check.Error = err.Error()
@@ -185,6 +187,10 @@ func (a *app) checkNATS(ctx context.Context) natsCheck {
 		check.States = append(check.States, sum)
 	}
 	if check.OK = len(check.Missing) == 0; !check.OK {
+		return check
+	}
+	if check.Executors, err = c.machines(ctx); err != nil {
+		check.OK, check.Error = false, err.Error()
 		return check
 	}
 	if check.Tenants, err = c.tenants(ctx); err != nil {
@@ -265,6 +271,7 @@ func (a *app) tellDiagnosis(d diagnosis) {
 	for _, s := range d.NATS.States {
 		rows = append(rows, []string{"  " + string(s.State), "yes", fmt.Sprintf("%d waiting, %d in work, %s open", s.Pending, s.Working, count(s.Pulls, "pull"))})
 	}
+	rows = append(rows, machineRows(d.NATS.Executors)...)
 	rows = append(rows, tenantRows(d.NATS.Tenants)...)
 	rows = append(rows, []string{"model", verdict(d.Model.OK), "as this shell has it, whatever a running planner uses: " + oneLine(strings.TrimSpace(d.Model.URL+" "+d.Model.Model+" "+d.Model.Error), 200)})
 	a.table([]string{"WHAT", "THERE", "DETAIL"}, rows)

@@ -41,6 +41,8 @@ type pipelineFlags struct {
 	maxLive      int
 	allowMissing []string
 	libraries    []string
+	thresholds   machineFlags
+	data         string // directory of the embedded server, where there is one
 	keep         time.Duration
 	maxAge       time.Duration
 }
@@ -58,6 +60,7 @@ func (p *pipelineFlags) flags(cmd *cobra.Command) {
 	numberFlag(f, &p.maxLive, "max-live", 64, 1, 100_000, "jobs of a tenant that may be under way; the others wait in the submit stream, so that no tenant fills the workers' queues")
 	listFlag(f, &p.allowMissing, "allow-missing", oneOf(sandbox.Capabilities...), "isolation that this machine may lack, by name: "+strings.Join(sandbox.Capabilities, ", "))
 	listFlag(f, &p.libraries, "library", isLibrary, "further host directories that programs may read, as packages to import")
+	p.thresholds.flags(cmd)
 	periodFlag(f, &p.keep, "keep-jobs", 30*24*time.Hour, time.Millisecond, "how long a finished job's history is kept")
 	periodFlag(f, &p.maxAge, "max-age", 0, 0, "how long a job may rest in any one state before it fails with deadline_exceeded (default: by state, a day where a worker is awaited, a week where a person is)")
 }
@@ -129,10 +132,11 @@ func (p *pipeline) add(name string, run func(context.Context) error) {
 
 func (p *pipeline) onClose(end func() error) { p.closers = append(p.closers, end) }
 
-// worker adds the consumer loop of a state.
-func (p *pipeline) worker(state schemas.State, role string, h schemas.Handler) error {
+// worker adds the consumer loop of a state; room may be nil.
+func (p *pipeline) worker(state schemas.State, role string, h schemas.Handler, room func() error) error {
 	w, err := streams.NewWorker(streams.WorkerConfig{
-		State: state, Handler: h, Log: p.c.log, Now: time.Now, Slots: *p.slots[role], Tries: p.tries, Logger: p.app.log.With("worker", role),
+		State: state, Handler: h, Log: p.c.log, Now: time.Now, Slots: *p.slots[role], Tries: p.tries, Room: room,
+		Logger: p.app.log.With("worker", role),
 	})
 	if err != nil {
 		return err

@@ -36,7 +36,7 @@ func (p *pipeline) planner(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := p.worker(schemas.StatePlanning, rolePlanner, h); err != nil {
+	if err := p.worker(schemas.StatePlanning, rolePlanner, h, nil); err != nil {
 		return err
 	}
 	x, err := index.New(ctx, p.c.js, index.Config{Logger: p.app.log.With("worker", "index")})
@@ -86,7 +86,7 @@ func (p *pipeline) dispatcher(context.Context) error {
 	if err != nil {
 		return err
 	}
-	return p.worker(schemas.StateToolCalling, roleDispatcher, h)
+	return p.worker(schemas.StateToolCalling, roleDispatcher, h, nil)
 }
 
 func (p *pipeline) executor(ctx context.Context) error {
@@ -104,7 +104,11 @@ func (p *pipeline) executor(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return p.worker(schemas.StateSandboxExecution, roleExecutor, h)
+	m, err := p.machine()
+	if err != nil {
+		return err
+	}
+	return p.worker(schemas.StateSandboxExecution, roleExecutor, h, m.Room)
 }
 
 func (p *pipeline) verifier(context.Context) error {
@@ -112,7 +116,7 @@ func (p *pipeline) verifier(context.Context) error {
 	if err != nil {
 		return err
 	}
-	return p.worker(schemas.StateVerification, roleVerifier, h)
+	return p.worker(schemas.StateVerification, roleVerifier, h, nil)
 }
 
 // admit is the planner's Admit, which also refuses a job that names a tool

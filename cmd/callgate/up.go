@@ -17,7 +17,7 @@ import (
 
 type upFlags struct {
 	pipelineFlags
-	listen, data, sync string
+	listen, sync string
 }
 
 func (a *app) upCommand() *cobra.Command {
