@@ -61,6 +61,40 @@ func (a *ahead) take(k kind) *prepared {
 	return p
 }
 
+// Await returns when an interpreter waits for a run such as spec, which starts the
+// pool of its kind. It is for who wants the first run to be fast too.
+func (s *Sandbox) Await(ctx context.Context, spec Spec) error {
+	if err := spec.Validate(); err != nil {
+		return &schemas.Error{Class: schemas.ClassArgumentsInvalid, Message: err.Error()}
+	}
+	k, ok := s.kindOf(spec, spec.Limits.orDefault(s.config.Limits))
+	if !ok {
+		return errNotPrepared
+	}
+	p := s.ahead.take(k)
+	if p == nil {
+		var err error
+		if p, err = s.startAhead(ctx, k); err != nil {
+			return err
+		}
+	}
+	s.ahead.putBack(p)
+	return nil
+}
+
+// putBack lets p wait on, as the first to be taken.
+func (a *ahead) putBack(p *prepared) {
+	a.mu.Lock()
+	w := a.pool(p.kind)
+	if w != nil {
+		w.ready = slices.Insert(w.ready, 0, p)
+	}
+	a.mu.Unlock()
+	if w == nil {
+		_ = p.close() // as in check
+	}
+}
+
 // pool finds or makes the pool of k.
 func (a *ahead) pool(k kind) *waiting {
 	if a.closed {

@@ -69,7 +69,7 @@ func (s *Sandbox) ready(ctx context.Context, spec Spec, limits Limits) (*prepare
 	}
 	k, ok := s.kindOf(spec, limits)
 	if !ok && spec.Start == schemas.StartPrepared {
-		return nil, &schemas.Error{Class: schemas.ClassArgumentsInvalid, Message: "this run cannot be prepared: it needs something when its interpreter starts, such as arguments, an environment, a workspace or less memory"}
+		return nil, errNotPrepared
 	}
 	if !ok {
 		return nil, nil
@@ -92,6 +92,11 @@ func (s *Sandbox) ready(ctx context.Context, spec Spec, limits Limits) (*prepare
 		return nil, nil
 	}
 	return nil, err
+}
+
+var errNotPrepared = &schemas.Error{
+	Class:   schemas.ClassArgumentsInvalid,
+	Message: "this run cannot be prepared: it needs something when its interpreter starts, such as arguments, an environment, a workspace or less memory",
 }
 
 // runIn runs spec in w, with what waits there if p is one.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os/exec"
 	"slices"
+	"strings"
 	"time"
 
 	"callgate.dev/executor/sandbox"
@@ -29,6 +30,7 @@ var nothing = map[schemas.Language][]string{
 // startCase is one way to start an interpreter.
 type startCase struct {
 	name, means string
+	before      func(context.Context) error // not timed
 	run         func(context.Context) error
 	times       []time.Duration
 }
@@ -41,7 +43,7 @@ func Sandbox(ctx context.Context, c Config) (_ *Report, err error) {
 	}
 	c = c.orDefault()
 	report := newReport("sandbox", c, host(c))
-	config := sandbox.Config{}
+	config := sandbox.Config{Warm: true}
 	if !slices.Contains(c.Languages, schemas.Python) {
 		config.Python = "none"
 	}
@@ -59,6 +61,7 @@ func Sandbox(ctx context.Context, c Config) (_ *Report, err error) {
 			{name: "bare", means: "the interpreter as a plain process", run: command(paths[lang], nothing[lang]...)},
 			{name: "sandbox_cold", means: "in a new sandbox", run: cold(box, lang)},
 		}
+		cases = append(cases, warm(box, lang)...)
 		for _, other := range []func(context.Context, Config, *Report, schemas.Language, string) *startCase{bubblewrap, docker} {
 			if x := other(ctx, c, report, lang, paths[lang]); x != nil {
 				cases = append(cases, x)
@@ -70,7 +73,7 @@ func Sandbox(ctx context.Context, c Config) (_ *Report, err error) {
 			}
 		}
 	}
-	return report, nil
+	return report, errors.Join(throughput(ctx, c, report, box), footprint(ctx, c, report, box), besideHeap(ctx, c, report, box))
 }
 
 // starts runs the cases in turn, one start each, until the bound.
@@ -90,6 +93,11 @@ func starts(ctx context.Context, c Config, report *Report, lang schemas.Language
 	for i := 0; c.Jobs > 0 && i < c.Jobs || c.Jobs == 0 && time.Now().Before(end); i++ {
 		for j := range cases {
 			x := cases[(i+j)%len(cases)]
+			if x.before != nil {
+				if err := x.before(ctx); err != nil {
+					return fmt.Errorf("%s, %s: %w", x.name, lang, err)
+				}
+			}
 			if err := rest(ctx, pace); err != nil {
 				return err
 			}
@@ -132,6 +140,11 @@ func compareStarts(report *Report, lang schemas.Language, pace time.Duration, p5
 			report.leave("start_to_bubblewrap, "+string(lang), "what they add to the bare interpreter is less than this machine varies; measure longer")
 		}
 	}
+	for name, most := range goalWarm[lang] {
+		if t, ok := p50[name]; ok {
+			claim(strings.TrimPrefix(name, "sandbox_")+"_to_bare", "by the bare interpreter's", ratio(t, bare), atMost(most))
+		}
+	}
 	if run, ok := p50["docker"]; ok {
 		if goal != nil {
 			goal = atMost(goalDocker)
@@ -142,12 +155,26 @@ func compareStarts(report *Report, lang schemas.Language, pace time.Duration, p5
 
 func cold(box *sandbox.Sandbox, lang schemas.Language) func(context.Context) error {
 	return func(ctx context.Context) error {
-		res, err := box.Run(ctx, sandbox.Spec{Language: lang, Args: nothing[lang]})
-		if err == nil && !res.OK() {
-			err = fmt.Errorf("%s: %s: %s", res.Status, res.Detail, res.StderrBytes())
-		}
-		return err
+		return ran(ctx, box, coldSpec(lang))
 	}
+}
+
+// ran runs spec, which has to end well and to start as it says.
+func ran(ctx context.Context, box *sandbox.Sandbox, spec sandbox.Spec) error {
+	res, err := box.Run(ctx, spec)
+	switch {
+	case err != nil:
+		return err
+	case !res.OK():
+		return fmt.Errorf("%s: %s: %s", res.Status, res.Detail, res.StderrBytes())
+	case spec.Start != "" && res.Isolation.Start != spec.Start:
+		return fmt.Errorf("it started %s, expected %s", res.Isolation.Start, spec.Start)
+	}
+	return nil
+}
+
+func coldSpec(lang schemas.Language) sandbox.Spec {
+	return sandbox.Spec{Language: lang, Args: nothing[lang], Start: schemas.StartCold}
 }
 
 // command is a plain process, with as little environment as the sandbox gives.
