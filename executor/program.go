@@ -21,6 +21,9 @@ type ProgramSpec struct {
 	Limits schemas.Limits
 	// Start says how the interpreter comes to be; "" as the sandbox finds best.
 	Start schemas.Start
+	// Await lets an interpreter get ready for the program first, where one can
+	// wait for it: with a warm Sandbox and no Start.
+	Await bool
 }
 
 // RunProgram runs one program in a workspace of its own. The tree is what it
@@ -36,7 +39,7 @@ func (e *Executor) RunProgram(ctx context.Context, spec ProgramSpec) (schemas.Ru
 		return refused(err), workspace.Tree{}, err
 	}
 	report, after, err := e.run(ctx, program{
-		lang: spec.Language, source: spec.Source, stdin: spec.Stdin, limits: limits, module: isModule(spec.Language, spec.Source), start: spec.Start,
+		lang: spec.Language, source: spec.Source, stdin: spec.Stdin, limits: limits, module: isModule(spec.Language, spec.Source), start: spec.Start, await: spec.Await,
 	}, before)
 	if err != nil {
 		return report, before, err

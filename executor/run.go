@@ -20,6 +20,7 @@ type program struct {
 	stdin  []byte
 	limits schemas.Limits // every field set
 	start  schemas.Start  // "" as the sandbox finds best
+	await  bool           // let an interpreter get ready first, where one can
 }
 
 // sandboxLimits maps a job's limits. disk is what the workspace may hold.
@@ -45,6 +46,11 @@ func (e *Executor) run(ctx context.Context, p program, before workspace.Tree) (s
 	if len(p.source) == 0 {
 		// An empty program is one, and not "nothing to run".
 		spec.Code = []byte("\n")
+	}
+	if p.await {
+		if err := e.config.Sandbox.Await(ctx, spec); err != nil && !errors.Is(err, sandbox.ErrNotPrepared) {
+			return refused(err), before, err
+		}
 	}
 	res, err := e.sandboxed(ctx, spec)
 	if err != nil {

@@ -36,9 +36,9 @@ func (l *localFlags) language(file string) (schemas.Language, error) {
 	return "", usageError("--lang: python or javascript; %s does not tell", file)
 }
 
-// local makes an executor without a pipeline. The caller closes the sandbox.
-func (l *localFlags) local() (*executor.Executor, *sandbox.Sandbox, error) {
-	box, err := sandbox.New(sandbox.Config{AllowMissing: l.allowMissing, Libraries: l.libraries, Prepared: 1})
+// local makes an executor without a pipeline, warm as a worker's or not. The caller closes the sandbox.
+func (l *localFlags) local(warm bool) (*executor.Executor, *sandbox.Sandbox, error) {
+	box, err := sandbox.New(sandbox.Config{AllowMissing: l.allowMissing, Libraries: l.libraries, Prepared: 1, Warm: warm, AheadStart: 1})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -80,10 +80,8 @@ func (a *app) execCommand() *cobra.Command {
 					return err
 				}
 			}
-			if warm {
-				spec.Start = schemas.StartPrepared
-			}
-			e, box, err := l.local()
+			spec.Await = warm
+			e, box, err := l.local(warm)
 			if err != nil {
 				return a.refused(err)
 			}
@@ -111,7 +109,7 @@ func (a *app) execCommand() *cobra.Command {
 	numberFlag(f, &limits.DiskBytes, "disk-bytes", d.DiskBytes, 4<<10, m.DiskBytes, fmt.Sprintf("the whole workspace, at most %d", m.DiskBytes))
 	checkedFlag(f, &files, "files", "", isDirectory, "directory whose files are copied into /workspace")
 	f.StringVar(&out, "out", "", "directory to write /workspace to afterwards; made when it is missing")
-	f.BoolVar(&warm, "warm", false, "start the interpreter ahead, as a worker does, and hand it the program when it waits")
+	f.BoolVar(&warm, "warm", false, "have the interpreter wait for the program, as a worker does; isolation.start tells whether it could")
 	f.StringVar(&stdin, "stdin", "", "file that is the program's standard input, or -")
 	return a.withJSON(cmd)
 }

@@ -54,7 +54,7 @@ func (a *app) inspectCommand() *cobra.Command {
 					return usageError("--contract %s: %w", contractFile, err)
 				}
 			}
-			e, box, err := l.local()
+			e, box, err := l.local(false)
 			if err != nil {
 				return err
 			}

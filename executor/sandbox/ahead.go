@@ -62,14 +62,15 @@ func (a *ahead) take(k kind) *prepared {
 }
 
 // Await returns when an interpreter waits for a run such as spec, which starts the
-// pool of its kind. It is for who wants the first run to be fast too.
+// pool of its kind. It is for who wants the first run to be fast too. The error
+// is ErrNotPrepared where nothing can wait for such a run.
 func (s *Sandbox) Await(ctx context.Context, spec Spec) error {
 	if err := spec.Validate(); err != nil {
 		return &schemas.Error{Class: schemas.ClassArgumentsInvalid, Message: err.Error()}
 	}
 	k, ok := s.kindOf(spec, spec.Limits.orDefault(s.config.Limits))
 	if !ok {
-		return errNotPrepared
+		return ErrNotPrepared
 	}
 	p := s.ahead.take(k)
 	if p == nil {

@@ -69,7 +69,7 @@ func (s *Sandbox) ready(ctx context.Context, spec Spec, limits Limits) (*prepare
 	}
 	k, ok := s.kindOf(spec, limits)
 	if !ok && spec.Start == schemas.StartPrepared {
-		return nil, errNotPrepared
+		return nil, ErrNotPrepared
 	}
 	if !ok {
 		return nil, nil
@@ -94,7 +94,8 @@ func (s *Sandbox) ready(ctx context.Context, spec Spec, limits Limits) (*prepare
 	return nil, err
 }
 
-var errNotPrepared = &schemas.Error{
+// ErrNotPrepared is returned for a run that only a cold start can do.
+var ErrNotPrepared error = &schemas.Error{
 	Class:   schemas.ClassArgumentsInvalid,
 	Message: "this run cannot be prepared: it needs something when its interpreter starts, such as arguments, an environment, a workspace or less memory",
 }
