@@ -3,12 +3,14 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"time"
 
 	"callgate.dev/executor/machine"
 	"callgate.dev/streams"
+	"callgate.dev/streams/embedded"
 	"github.com/nats-io/nats.go"
 	"github.com/spf13/cobra"
 )
@@ -64,6 +66,24 @@ func (p *pipeline) machine() (*machine.Machine, error) {
 	}
 	p.onClose(func() error { _ = sub.Unsubscribe(); return nil }) // fails only with the connection gone
 	return m, nil
+}
+
+// watch ends `up` with the server's first write error, for whoever supervises
+// it to start it anew: the server itself never writes to that stream again.
+func (u *upFlags) watch(ctx context.Context, s *embedded.Server) error {
+	err := s.Watch(ctx)
+	if err == nil {
+		return nil
+	}
+	m, merr := machine.New(machine.Config{MinFreeDisk: u.thresholds.disk, Dirs: []string{u.data}})
+	if merr != nil {
+		return errors.Join(err, merr)
+	}
+	why := m.Disk()
+	if why == nil {
+		return fmt.Errorf("%w; look at the disk beneath %s, then start `callgate up` again", err, u.data)
+	}
+	return fmt.Errorf("%w; %w: make room there, then start `callgate up` again; nothing that was acknowledged is lost", err, why)
 }
 
 // Answers come at once from who is there; nobody knows how many those are.

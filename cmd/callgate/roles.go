@@ -7,6 +7,7 @@ import (
 
 	"callgate.dev/dispatcher"
 	"callgate.dev/executor"
+	"callgate.dev/executor/machine"
 	"callgate.dev/executor/sandbox"
 	"callgate.dev/planner"
 	"callgate.dev/planner/admission"
@@ -58,15 +59,23 @@ func (p *pipeline) intake(x *index.Index) error {
 		return err
 	}
 	p.onClose(list.Stop)
+	var room func() error
+	if p.data != "" { // elsewhere the log's disk is not this machine's
+		disk, err := machine.New(machine.Config{MinFreeDisk: p.thresholds.disk, Dirs: []string{p.data}})
+		if err != nil {
+			return err
+		}
+		room = disk.Disk
+	}
 	adm, err := intake.NewAdmission(intake.AdmissionConfig{
-		JS: p.c.js, Log: p.c.log, Index: x, Admit: p.admit, Now: time.Now, MaxLive: p.maxLive, Logger: log,
+		JS: p.c.js, Log: p.c.log, Index: x, Admit: p.admit, Now: time.Now, MaxLive: p.maxLive, Room: room, Logger: log,
 	})
 	if err != nil {
 		return err
 	}
 	p.add("admission", adm.Run)
 	door, err := intake.NewDoor(intake.DoorConfig{
-		JS: p.c.js, Log: p.c.log, Admit: p.admit, Now: time.Now, Version: version, Logger: log,
+		JS: p.c.js, Log: p.c.log, Admit: p.admit, Now: time.Now, Version: version, Room: room, Logger: log,
 	})
 	if err != nil {
 		return err

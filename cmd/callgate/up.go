@@ -55,12 +55,14 @@ func (a *app) up(ctx context.Context, u *upFlags) (err error) {
 	if _, err := u.model.config(); err != nil { // before anything is started
 		return err
 	}
-	url, shutdown, err := a.upServer(u)
+	url, server, err := a.upServer(u)
 	if err != nil {
 		return err
 	}
 	defer func() {
-		shutdown()
+		if server != nil {
+			server.Shutdown()
+		}
 		if ready {
 			a.log.Info("callgate has stopped")
 		}
@@ -92,6 +94,9 @@ func (a *app) up(ctx context.Context, u *upFlags) (err error) {
 	ready = true
 	told := context.AfterFunc(stop, func() { a.log.Info("callgate is stopping; what is under way is finished or left to the next one") })
 	defer told()
+	if server != nil {
+		group.Go(func() error { return u.watch(ctx, server) })
+	}
 	group.Go(func() error { return p.run(ctx) })
 	return group.Wait()
 }
@@ -110,23 +115,23 @@ func (u *upFlags) told(url string, m model.Config) []any {
 }
 
 // upServer starts the embedded server, unless --nats names one.
-func (a *app) upServer(u *upFlags) (url string, shutdown func(), err error) {
+func (a *app) upServer(u *upFlags) (url string, s *embedded.Server, err error) {
 	if a.nats != "" {
 		u.data = "" // not this server's
-		return a.nats, func() {}, nil
+		return a.nats, nil, nil
 	}
 	if u.data == "" {
 		if u.data, err = defaultData(); err != nil {
 			return "", nil, err
 		}
 	}
-	s, err := embedded.New(embedded.Config{
+	s, err = embedded.New(embedded.Config{
 		Listen: u.listen, Dir: u.data, Sync: embedded.Sync(u.sync), Logger: a.log,
 	})
 	if err != nil {
 		return "", nil, err
 	}
-	return s.ClientURL(), s.Shutdown, nil
+	return s.ClientURL(), s, nil
 }
 
 // upStreams provisions the embedded server, and a server of others only where

@@ -45,13 +45,15 @@ type Space struct {
 	MinBytes  int64  `json:"min_bytes"`
 }
 
+const memoryName = "memory"
+
 // Full says what is too full, and nothing where there is room.
 func (s Space) Full() error {
 	if s.FreeBytes >= s.MinBytes {
 		return nil
 	}
-	what := "memory"
-	if s.What != what {
+	what := s.What
+	if what != memoryName {
 		what = "the disk beneath " + s.What
 	}
 	return fmt.Errorf("%s: %s free, less than the %s to be kept free", what, size(s.FreeBytes), size(s.MinBytes))
@@ -85,7 +87,7 @@ func (m *Machine) Look() ([]Space, error) {
 	if err != nil {
 		return nil, fmt.Errorf("measure memory: %w", err)
 	}
-	spaces := []Space{{"memory", free, threshold(m.config.MinFreeMemory, DefaultMinFreeMemory, total/4)}}
+	spaces := []Space{{memoryName, free, threshold(m.config.MinFreeMemory, DefaultMinFreeMemory, total/4)}}
 	for _, dir := range m.config.Dirs {
 		free, total, err := disk(dir)
 		if err != nil {
@@ -96,14 +98,21 @@ func (m *Machine) Look() ([]Space, error) {
 	return spaces, nil
 }
 
+// Disk is Room without the memory.
+func (m *Machine) Disk() error { return m.room(func(s Space) bool { return s.What != memoryName }) }
+
 // Room is nil where there is room for another run, and else says why there is
 // none. A machine that cannot be measured is not held to be full: a run finds
 // out by itself.
-func (m *Machine) Room() error {
+func (m *Machine) Room() error { return m.room(func(Space) bool { return true }) }
+
+func (m *Machine) room(counts func(Space) bool) error {
 	spaces, _ := m.Look()
 	var errs []error
 	for _, s := range spaces {
-		errs = append(errs, s.Full())
+		if counts(s) {
+			errs = append(errs, s.Full())
+		}
 	}
 	return errors.Join(errs...)
 }

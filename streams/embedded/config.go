@@ -51,6 +51,8 @@ type Config struct {
 	// ReadyTimeout bounds the start, 30 s by default: a large log's index is
 	// read at start.
 	ReadyTimeout time.Duration
+	// HealthEvery is how often Watch looks at the server, 1 s by default.
+	HealthEvery time.Duration
 	// Cluster makes the server a node of one; nil for a server alone.
 	Cluster *Cluster
 	// Logger gets what the server logs; slog.Default by default.
@@ -89,6 +91,9 @@ func (c Config) withDefaults() Config {
 	if c.ReadyTimeout == 0 {
 		c.ReadyTimeout = 30 * time.Second
 	}
+	if c.HealthEvery == 0 {
+		c.HealthEvery = time.Second
+	}
 	if c.Logger == nil {
 		c.Logger = slog.Default()
 	}
@@ -111,6 +116,9 @@ func (c Config) Validate() error {
 	}
 	if c.SyncEvery < 0 {
 		fault("sync interval %v: must be positive", c.SyncEvery)
+	}
+	if c.HealthEvery < 0 {
+		fault("health interval %v: must be positive", c.HealthEvery)
 	}
 	if c.MaxPayloadBytes < 0 || c.MaxPayloadBytes > MaxPayloadBytes {
 		fault("max payload of %d bytes: 1 to %d", c.MaxPayloadBytes, MaxPayloadBytes)

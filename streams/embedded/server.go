@@ -13,9 +13,10 @@ import (
 
 // Server is a running nats-server. Shutdown ends it.
 type Server struct {
-	nats *server.Server
-	lock *os.File
-	once sync.Once
+	nats  *server.Server
+	lock  *os.File
+	every time.Duration // of a look at its health
+	once  sync.Once
 }
 
 // New starts a server and returns once it takes connections and JetStream is
@@ -66,7 +67,7 @@ func start(cfg Config, held *os.File) (*Server, error) {
 		return nil, err
 	}
 	log.start()
-	return &Server{nats: ns, lock: held}, nil
+	return &Server{nats: ns, lock: held, every: cfg.HealthEvery}, nil
 }
 
 // ready waits for the listener and for JetStream. A failed listen is a fatal

@@ -43,7 +43,10 @@ type AdmissionConfig struct {
 	// FullRatio of the log's bytes, from which nothing is admitted: the jobs
 	// under way need the rest. Default 0.8.
 	FullRatio float64
-	Logger    *slog.Logger // default slog.Default
+	// Room says why the machine beneath the log has no room for further jobs, nil
+	// where it has. Optional.
+	Room   func() error
+	Logger *slog.Logger // default slog.Default
 }
 
 // Validate returns every fault of c.
@@ -220,6 +223,11 @@ func (a *Admission) look(ctx context.Context, expelled map[string]uint64) survey
 	if most := cfg.MaxBytes; most > 0 && float64(state.Bytes) >= a.FullRatio*float64(most) {
 		found.full = fmt.Sprintf("the log holds %d of %d bytes, %.0f %%: give it more, or let finished jobs be forgotten sooner",
 			state.Bytes, most, 100*float64(state.Bytes)/float64(most))
+	}
+	if a.Room != nil && found.full == "" {
+		if why := a.Room(); why != nil {
+			found.full = why.Error()
+		}
 	}
 	return found
 }

@@ -44,7 +44,10 @@ type DoorConfig struct {
 	Timeout time.Duration
 	// Version of the service that is shown to `nats micro`. Default "0.1.0".
 	Version string
-	Logger  *slog.Logger // default slog.Default
+	// Room says why no further submission can be kept, nil where it can. Those
+	// it stops are refused with quota_exceeded. Optional.
+	Room   func() error
+	Logger *slog.Logger // default slog.Default
 }
 
 // Validate returns every fault of c.
@@ -163,6 +166,11 @@ func (d *Door) submit(ctx context.Context, tenant string, req micro.Request) (sc
 	env, err := admit(d.Admit, req.Data(), meta)
 	if err != nil {
 		return schemas.Accepted{}, err
+	}
+	if d.Room != nil {
+		if why := d.Room(); why != nil {
+			return schemas.Accepted{}, schemas.Errorf(schemas.ClassQuotaExceeded, "nothing is taken for now: %v; submit again when there is room", why)
+		}
 	}
 	if env.Job.ID != "" {
 		known, found, err := same(ctx, d.Log, env)
