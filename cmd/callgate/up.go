@@ -154,7 +154,15 @@ func (a *app) upStreams(ctx context.Context, c *client, dir string) error {
 	for _, change := range changes {
 		a.log.Debug("provisioned", "change", change.String())
 	}
-	return noRoom(err)
+	if err != nil || a.nats != "" {
+		return noRoom(err)
+	}
+	// Its server was down until now, and with it whoever had work of it.
+	released, err := streams.ReleaseLeases(ctx, c.js)
+	if released > 0 {
+		a.log.Info("work that was under way when the last one ended is taken up again", "events", released)
+	}
+	return err
 }
 
 // defaultData is under the user's data directory, as the XDG base directory
