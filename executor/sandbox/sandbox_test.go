@@ -175,10 +175,20 @@ func inGroups(t *testing.T, dir string) []string {
 	return out
 }
 
-// Memory of the supervisor does not follow what a program prints.
+// Memory of the supervisor does not follow what a program prints, on either
+// stream or on both.
 func TestFloodKeepsMemoryFlat(t *testing.T) {
 	s := newSandbox(t, Config{Node: noInterpreter})
-	r := mustRun(t, s, Spec{Language: schemas.Python, Code: []byte("import os\nfor _ in range(10**6): os.write(1, b'x' * 65536)"), Limits: Limits{OutputBytes: 1000}})
+	flood := Spec{Language: schemas.Python, Code: []byte("import os\nfor _ in range(10**6): os.write(1, b'x' * 65536)"), Limits: Limits{OutputBytes: 1000}}
+	mustRun(t, s, flood)
+	before := resident(t)
+	for range 20 {
+		mustRun(t, s, flood)
+	}
+	if grown := resident(t) - before; grown > 16<<20 {
+		t.Errorf("the supervisor grew by %d bytes", grown)
+	}
+	r := mustRun(t, s, flood)
 	if *r.Class != schemas.ClassOutputLimit || len(r.Stdout) != 1000 || !r.StdoutTruncated || r.StderrTruncated {
 		t.Errorf("%s, %d bytes, truncated %t %t", *r.Class, len(r.Stdout), r.StdoutTruncated, r.StderrTruncated)
 	}

@@ -77,9 +77,7 @@ func TestAsOrdinaryUser(t *testing.T) {
 			t.Errorf("%s: isolation does not say what is missing: %v", c.name, r.Isolation.Missing)
 		}
 	}
-	if n := len(childrenOf(t, os.Getpid())); n > 0 {
-		t.Errorf("%d processes are left", n)
-	}
+	waitFor(t, "no child is left", func() bool { return len(childrenOf(t, os.Getpid())) == 0 })
 }
 
 func childrenOf(t *testing.T, pid int) []string {

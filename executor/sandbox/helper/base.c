@@ -115,6 +115,19 @@ static void build(struct request *r, int root)
 	}
 }
 
+/*
+ * Names are looked up with root as the root, so that none of them, whatever it is, leads out of it.
+ * pivot_root asks for the caller's own root to be a mount of its own, so the old one comes back.
+ */
+static void build_inside(struct request *r, int root)
+{
+	int outside = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (outside < 0 || fchdir(root) < 0 || chroot(".") < 0) die("base.inside", NULL);
+	build(r, root);
+	if (fchdir(outside) < 0 || chroot(".") < 0) die("base.outside", NULL);
+	close(outside);
+}
+
 void base(struct request *r)
 {
 	int fds[2], n = 0;
@@ -127,7 +140,7 @@ void base(struct request *r)
 	if (mount("tmpfs", STAGING, "tmpfs", MS_NOSUID | MS_NODEV, "mode=755,size=16m") < 0) die("base.tmpfs", NULL);
 	int root = open(STAGING, O_DIRECTORY | O_CLOEXEC);
 	if (root < 0) die("base.root", NULL);
-	build(r, root);
+	build_inside(r, root);
 	struct mount_attr ro = { .attr_set = MOUNT_ATTR_RDONLY };
 	if (mount_setattr(root, "", AT_EMPTY_PATH, &ro, sizeof ro) < 0) die("base.read_only", "/");
 	if ((fds[n++] = openat(FD_PROC, "self/ns/mnt", O_RDONLY | O_CLOEXEC)) < 0) die("base.descriptor", "mnt");

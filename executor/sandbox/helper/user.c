@@ -35,7 +35,8 @@ static void join_cgroups(struct request *r, int first)
 		if (write(first + (int)i, "0", 1) != 1) fail("user.cgroup", NULL);
 }
 
-static void limit(struct request *r)
+/* The limit of descriptors comes last: what is still to be done opens some. */
+static void limit(struct request *r, int descriptors)
 {
 	for (uint32_t i = 0; i < r->n; i++) {
 		if (r->items[i].tag != TAG_RLIMIT) continue;
@@ -44,6 +45,7 @@ static void limit(struct request *r)
 		memcpy(&resource, r->items[i].data, 4);
 		memcpy(&value, r->items[i].data + 4, 8);
 		struct rlimit l = { value, value };
+		if ((resource == RLIMIT_NOFILE) != descriptors) continue;
 		if (setrlimit((int)resource, &l) < 0) fail("user.rlimit", NULL);
 	}
 }
@@ -88,7 +90,7 @@ void become_user(struct request *r, struct shared *s, int cgroup)
 	/* Hides the path of the cgroup on the host from /proc/self/cgroup. */
 	if (unshare(CLONE_NEWCGROUP) < 0) fail("user.cgroup_namespace", NULL);
 	if (setsid() < 0) fail("user.session", NULL);
-	limit(r);
+	limit(r, 0);
 	drop();
 	if (!(r->flags & FLAG_NO_LANDLOCK)) {
 		int abi = landlock(r, &detail);
@@ -101,6 +103,7 @@ void become_user(struct request *r, struct shared *s, int cgroup)
 	filter(r);
 	/* A table of its own with nothing above stderr in it: the listener stays with the reaper. */
 	if (syscall(SYS_close_range, FD_CONTROL, ~0U, 2 /* CLOSE_RANGE_UNSHARE */) < 0) fail("user.descriptors", NULL);
+	limit(r, 1);
 	s->started_ns = now_ns();
 	execve(r->argv[0], r->argv, r->envp);
 	fail("user.exec", r->argv[0]);

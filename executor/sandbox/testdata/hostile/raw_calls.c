@@ -50,6 +50,8 @@ int main(void)
 	refused(ENOSYS, syscall(9999));
 #ifdef __x86_64__
 	refused(EPERM, syscall(SYS_modify_ldt, 1, page, 16));
+	refused(EPERM, syscall(SYS_arch_prctl, 0x1012, 0)); /* faults of cpuid */
+	refused(EPERM, syscall(SYS_arch_prctl, 0x2001, 0)); /* mapping a vdso */
 	refused(EPERM, syscall(SYS_iopl, 3));
 	refused(EPERM, syscall(SYS_ioperm, 0, 1, 1));
 #endif

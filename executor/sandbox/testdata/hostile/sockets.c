@@ -2,6 +2,7 @@
 // stdout: all held
 // denied: socket socketpair bind connect listen
 #include "hostile.h"
+#include <linux/filter.h>
 #include <sys/un.h>
 int main(void)
 {
@@ -20,5 +21,9 @@ int main(void)
 	refused(EPERM, connect(pair[0], (struct sockaddr *)&name, sizeof name));
 	refused(EPERM, listen(pair[0], 1));
 	fails(sendto(pair[0], "x", 1, 0, (struct sockaddr *)&name, sizeof name));
+	struct sock_filter all[] = { BPF_STMT(BPF_RET | BPF_K, 0) };
+	struct sock_fprog f = { 1, all };
+	refused(EPERM, setsockopt(pair[0], SOL_SOCKET, SO_ATTACH_FILTER, &f, sizeof f));
+	refused(EPERM, setsockopt(pair[0], SOL_SOCKET, SO_ATTACH_BPF, &pair[1], sizeof pair[1]));
 	return verdict();
 }
