@@ -121,6 +121,8 @@ static int reap(pid_t program, int *status, struct rusage *usage)
 	return ended;
 }
 
+static int waits; /* was pinged, and is not told to go yet */
+
 static void limit(pid_t program, struct request *m)
 {
 	for (uint32_t i = 0; i < m->n; i++) {
@@ -153,7 +155,10 @@ static int hear(struct request *r, struct shared *s, pid_t program)
 		r->denied_max = message.denied_max;
 		s->started_ns = now_ns();
 		answer.kind = REPLY_STARTED;
-	} else if (message.verb != VERB_PING) {
+		waits = 0;
+	} else if (message.verb == VERB_PING) {
+		waits = 1;
+	} else {
 		errno = EBADMSG;
 		die("run.message", NULL);
 	}
@@ -161,14 +166,15 @@ static int hear(struct request *r, struct shared *s, pid_t program)
 	return 1;
 }
 
-enum { LOOK_MS = 250, RETRY_MS = 10 };
+enum { LOOK_MS = 250, RETRY_MS = 10, TOO_MANY = -2 };
 
 /* The least time until there is something to do unasked: locks to count, callers that wait for one. */
 static int tick(struct shared *s, uint64_t *looked)
 {
+	if (waits) return -1; /* nobody's code has run */
 	uint64_t now = now_ns(), next = *looked + LOOK_MS * 1000000ull;
 	if (now >= next) {
-		if (too_many_locks()) return -1;
+		if (too_many_locks()) return TOO_MANY;
 		*looked = now_ns();
 		next = *looked + LOOK_MS * 1000000ull;
 	}
@@ -185,7 +191,7 @@ static int serve(struct request *r, struct shared *s, pid_t program, int signals
 	uint64_t looked = now_ns();
 	for (;;) {
 		int wait = tick(s, &looked);
-		if (wait < 0) return 3;
+		if (wait == TOO_MANY) return 3;
 		if (poll(p, 3, wait) < 0 && errno != EINTR) die("run.poll", NULL);
 		if (p[2].revents & POLLIN) notify_once(s->listener, d);
 		if (p[2].revents & (POLLHUP | POLLERR)) p[2].fd = -1; /* no process is left under the filter */
