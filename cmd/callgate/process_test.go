@@ -179,7 +179,9 @@ func running(pid int) (found []int) {
 				continue
 			}
 			line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", child))
-			if bytes.Contains(line, []byte("main.")) {
+			where, _ := os.ReadFile(fmt.Sprintf("/proc/%d/wchan", child))
+			// An interpreter that waits for its program reads the FIFO that it will be in.
+			if bytes.Contains(line, []byte("main.")) && string(where) != "anon_pipe_read" {
 				found = append(found, child)
 			}
 			found = append(found, running(child)...)
