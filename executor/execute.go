@@ -39,7 +39,7 @@ const (
 )
 
 // execute runs a program that a model wrote as a tool call.
-func (e *Executor) execute(ctx context.Context, call schemas.Call, lang schemas.Language, tree workspace.Tree, limits schemas.Limits) (schemas.CallResult, workspace.Tree, error) {
+func (e *Executor) execute(ctx context.Context, call schemas.Call, lang schemas.Language, tree workspace.Tree, limits schemas.Limits, how manner) (schemas.CallResult, workspace.Tree, error) {
 	result := schemas.CallResult{CallID: call.ID}
 	var args executeArgs
 	if err := arguments(call.Arguments, &args); err != nil || args.Code == nil {
@@ -47,7 +47,7 @@ func (e *Executor) execute(ctx context.Context, call schemas.Call, lang schemas.
 		return result, tree, nil
 	}
 	source := []byte(*args.Code)
-	report, after, err := e.run(ctx, program{lang: lang, source: source, module: isModule(lang, source), limits: limits}, tree)
+	report, after, err := e.run(ctx, program{lang: lang, source: source, module: isModule(lang, source), limits: limits, manner: how}, tree)
 	if err != nil {
 		return result, tree, err
 	}

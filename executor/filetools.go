@@ -75,7 +75,7 @@ type writeFileOutput struct {
 	Created   bool   `json:"created"` // false: a file was replaced
 }
 
-func writeFile(tree workspace.Tree, limits workspace.Limits, raw json.RawMessage) (workspace.Tree, any, error) {
+func writeFile(tree workspace.Tree, limits workspace.Limits, most int64, raw json.RawMessage) (workspace.Tree, any, error) {
 	var args writeFileArgs
 	if err := arguments(raw, &args); err != nil {
 		return tree, nil, err
@@ -86,6 +86,9 @@ func writeFile(tree workspace.Tree, limits workspace.Limits, raw json.RawMessage
 	p, err := workspace.CleanPath(args.Path)
 	if err != nil {
 		return tree, nil, err
+	}
+	if n := int64(len(*args.Content)); n > most {
+		return tree, nil, schemas.Errorf(schemas.ClassDiskLimit, "write_file: %q would have %d bytes, and a file that this tool writes at most %d (the contract's max_size_kb is %d); split it, or let a program write it", p, n, most, most>>10)
 	}
 	old, existed := tree.File(p)
 	b := workspace.NewBuilder(tree, limits)

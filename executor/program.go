@@ -21,6 +21,8 @@ type ProgramSpec struct {
 	Limits schemas.Limits
 	// Start says how the interpreter comes to be; "" as the sandbox finds best.
 	Start schemas.Start
+	// Deterministic fixes what an interpreter seeds by itself, see schemas.Job.
+	Deterministic bool
 	// Await lets an interpreter get ready for the program first, where one can
 	// wait for it: with a warm Sandbox and no Start.
 	Await bool
@@ -39,7 +41,8 @@ func (e *Executor) RunProgram(ctx context.Context, spec ProgramSpec) (schemas.Ru
 		return refused(err), workspace.Tree{}, err
 	}
 	report, after, err := e.run(ctx, program{
-		lang: spec.Language, source: spec.Source, stdin: spec.Stdin, limits: limits, module: isModule(spec.Language, spec.Source), start: spec.Start, await: spec.Await,
+		lang: spec.Language, source: spec.Source, stdin: spec.Stdin, limits: limits, module: isModule(spec.Language, spec.Source), await: spec.Await,
+		manner: manner{start: spec.Start, deterministic: spec.Deterministic},
 	}, before)
 	if err != nil {
 		return report, before, err

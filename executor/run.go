@@ -19,8 +19,8 @@ type program struct {
 	module bool // JavaScript with import, export or top-level await
 	stdin  []byte
 	limits schemas.Limits // every field set
-	start  schemas.Start  // "" as the sandbox finds best
-	await  bool           // let an interpreter get ready first, where one can
+	manner manner
+	await  bool // let an interpreter get ready first, where one can
 }
 
 // sandboxLimits maps a job's limits. disk is what the workspace may hold.
@@ -38,7 +38,7 @@ func (e *Executor) run(ctx context.Context, p program, before workspace.Tree) (s
 	limits := e.workspaceLimits(p.limits)
 	spec := sandbox.Spec{
 		Language: p.lang, Code: p.source, Stdin: p.stdin,
-		Limits: sandboxLimits(p.limits, limits.Bytes), Files: before.ForRun(), KeepFiles: true, Start: p.start,
+		Limits: sandboxLimits(p.limits, limits.Bytes), Files: before.ForRun(), KeepFiles: true, Start: p.manner.start, Deterministic: p.manner.deterministic,
 	}
 	if p.module {
 		spec.Program = "main.mjs" // the extension is what tells Node

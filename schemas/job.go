@@ -91,6 +91,10 @@ type Job struct {
 	Model string `json:"model,omitempty"`
 	// Code is a first attempt to be tried before any model is asked.
 	Code string `json:"code,omitempty"`
+	// Deterministic fixes what an interpreter seeds by itself: the order of
+	// Python's sets of strings, and Math.random of Node. Python's random module,
+	// urandom, the clock and the order of threads stay what they are.
+	Deterministic bool `json:"deterministic,omitempty"`
 }
 
 // File is a file of a workspace. Content is UTF-8 text, Data base64 in JSON;
@@ -127,6 +131,42 @@ type Contract struct {
 	Forbid []string `json:"forbid,omitempty"`
 	// Strict refuses dangerous calls and imports that are otherwise warnings.
 	Strict bool `json:"strict,omitempty"`
+	// Isolation is how far apart from other runs the job's programs are started.
+	Isolation Apart `json:"isolation,omitempty"`
+	// MaxSizeKB bounds each file that the write_file tool writes, in KiB;
+	// DefaultMaxSizeKB when 0.
+	MaxSizeKB int64 `json:"max_size_kb,omitempty"`
+}
+
+// Apart is how far a run's interpreter keeps from what came before it.
+type Apart string
+
+const (
+	ApartAny   Apart = ""      // as the sandbox finds best
+	ApartFresh Apart = "fresh" // executed for this run: StartCold
+)
+
+// Start returns how an interpreter comes to be that is so far apart; "" is as
+// the sandbox finds best.
+func (a Apart) Start() Start {
+	if a == ApartFresh {
+		return StartCold
+	}
+	return ""
+}
+
+// Bounds of Contract.MaxSizeKB.
+const (
+	DefaultMaxSizeKB = 512
+	MaxMaxSizeKB     = 1 << 20
+)
+
+// MaxFileBytes is MaxSizeKB or its default, in bytes; c may be nil.
+func (c *Contract) MaxFileBytes() int64 {
+	if c == nil || c.MaxSizeKB <= 0 {
+		return DefaultMaxSizeKB << 10
+	}
+	return c.MaxSizeKB << 10
 }
 
 // Entrypoint is a function's name and, where given, its parameters' names in

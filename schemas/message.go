@@ -43,6 +43,7 @@ type Call struct {
 	RunsIn    RunsIn          `json:"runs_in,omitempty"`
 	Effect    Effect          `json:"effect,omitempty"`
 	TimeoutMS int64           `json:"timeout_ms,omitempty"`
+	Isolation Apart           `json:"isolation,omitempty"`
 }
 
 // Answer says how a model's answer was read: who gave it, why it ended, what it

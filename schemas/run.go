@@ -66,6 +66,10 @@ type Isolation struct {
 	Limits     map[string]int64  `json:"limits"`
 	Missing    []string          `json:"missing"`            // downgrades that the operator allowed
 	Versions   map[string]string `json:"versions,omitempty"` // interpreter and sandbox
+	// Libraries are what programs of the language may import beside its own
+	// library: distributions as "name version", and directories. At most 100,
+	// then "… and N more".
+	Libraries []string `json:"libraries,omitempty"`
 }
 
 // OK reports whether the program ended well.

@@ -232,6 +232,7 @@ func TestEnumsMatchSchemas(t *testing.T) {
 		"role":          {"system", "user", "assistant", "tool"},
 		"run_status":    {"ok", "error", "timeout", "killed", "refused"},
 		"start":         {"cold", "forked", "prepared"},
+		"apart":         {"", "fresh"},
 		"severity":      {"warning", "error"},
 		"result_status": {"success", "error", "partial_success"},
 	} {

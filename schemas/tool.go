@@ -46,6 +46,7 @@ type ToolContract struct {
 	RunsIn       RunsIn          `json:"runs_in"`
 	Tenants      []string        `json:"tenants,omitempty"` // who may call it; empty means everyone
 	FallbackTool string          `json:"fallback_tool,omitempty"`
+	Isolation    Apart           `json:"isolation,omitempty"` // of a tool that runs in the sandbox
 	Examples     []ToolExample   `json:"examples,omitempty"`
 }
 

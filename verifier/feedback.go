@@ -48,8 +48,9 @@ func failedRun(run *schemas.RunReport, code *schemas.Code, what string) *rejecti
 		class = *run.Class
 	}
 	stderr := text(run.StderrBytes())
-	r := reject(class, "%s failed: %s", what, ending(run, errorText(stderr, code.Language)))
-	var shape []string
+	said := errorText(stderr, code.Language)
+	r := reject(class, "%s failed: %s", what, ending(run, said))
+	shape := librariesShape(run, said)
 	if line := lastLine(stderr, code.Language); line > 0 && line <= lines(code.Source) {
 		r.Where = fmt.Sprintf("line %d", line)
 		shape = append(shape, around(code.Source, line, 2))
@@ -66,7 +67,8 @@ func failedTests(run *schemas.RunReport, code *schemas.Code, tests string) *reje
 		class = *run.Class
 	}
 	stderr := text(run.StderrBytes())
-	r := reject(class, "the acceptance tests failed: %s", ending(run, errorText(stderr, code.Language)))
+	said := errorText(stderr, code.Language)
+	r := reject(class, "the acceptance tests failed: %s", ending(run, said))
 	var shape []string
 	// Program, a line between them, tests: as the executor joins them.
 	first := strings.Count(code.Source, "\n") + 3
@@ -81,6 +83,7 @@ func failedTests(run *schemas.RunReport, code *schemas.Code, tests string) *reje
 	if len(shape) > 4 {
 		shape = append(shape[:1], shape[len(shape)-3:]...)
 	}
+	shape = append(librariesShape(run, said), shape...)
 	r.Shape = strings.Join(append(shape, streamsShape(run)...), "\n")
 	return r
 }

@@ -99,6 +99,13 @@ func TestRejections(t *testing.T) {
 		"throws": {js, "function f() {\n  throw new Error('why');\n}\nf();\n", nil, func(e *schemas.Envelope) {
 			e.Run = failed(schemas.ClassRuntimeError, "/workspace/main.js:2\n  throw new Error('why');\n  ^\n\nError: why\n    at f (/workspace/main.js:2:9)\n    at Object.<anonymous> (/workspace/main.js:4:1)\n    at node:internal/main/run_main_module:28:49\n", "exited with status 1")
 		}, schemas.ClassRuntimeError, "Error: why", "line 2", "throw new Error"},
+		"no such library": {py, "import numpy\n", nil, func(e *schemas.Envelope) {
+			e.Run = failed(schemas.ClassRuntimeError, "Traceback (most recent call last):\n  File \"/workspace/main.py\", line 1, in <module>\n    import numpy\nModuleNotFoundError: No module named 'numpy'\n", "exited with status 1")
+			e.Run.Isolation.Libraries = []string{"/opt/lib", "six 1.16.0"}
+		}, schemas.ClassRuntimeError, "No module named 'numpy'", "line 1", "packages cannot be installed inside a job; beside the language's own library there is: /opt/lib, six 1.16.0"},
+		"no such module": {js, "require('left-pad')\n", nil, func(e *schemas.Envelope) {
+			e.Run = failed(schemas.ClassRuntimeError, "node:internal/modules/cjs/loader:1143\n  throw err;\n  ^\n\nError: Cannot find module 'left-pad'\nRequire stack:\n- /workspace/main.js\n    at Module._resolveFilename (node:internal/modules/cjs/loader:1140:15)\n", "exited with status 1")
+		}, schemas.ClassRuntimeError, "Cannot find module 'left-pad'", "", "cannot be installed inside a job; beside the language's own library there is: nothing"},
 		"times out": {py, "while 1: pass", nil, func(e *schemas.Envelope) {
 			e.Run = failed(schemas.ClassWallTimeout, "", "15000 ms are over")
 			e.Run.Status = schemas.RunTimeout

@@ -55,12 +55,14 @@ func (a *app) execCommand() *cobra.Command {
 		limits            schemas.Limits
 		files, out, stdin string
 		warm              bool
+		deterministic     bool
 	)
 	cmd := &cobra.Command{
 		Use:   "exec [--lang python|javascript] FILE|-",
 		Short: "One program in the sandbox, without a pipeline",
 		Long: "Runs a program as a job's would be run, and prints what it printed. Exit status 0 when it ended well, 1 when it failed\n" +
-			"or was stopped, 3 when the sandbox did not start it.",
+			"or was stopped, 3 when the sandbox did not start it. Packages cannot be installed inside: a program imports what the host's\n" +
+			"interpreter has and what --library adds; isolation.libraries of --json lists both.",
 		Args:    cobra.ExactArgs(1),
 		GroupID: "local",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -80,7 +82,7 @@ func (a *app) execCommand() *cobra.Command {
 					return err
 				}
 			}
-			spec.Await = warm
+			spec.Await, spec.Deterministic = warm, deterministic
 			e, box, err := l.local(warm)
 			if err != nil {
 				return a.refused(err)
@@ -110,6 +112,7 @@ func (a *app) execCommand() *cobra.Command {
 	checkedFlag(f, &files, "files", "", isDirectory, "directory whose files are copied into /workspace")
 	f.StringVar(&out, "out", "", "directory to write /workspace to afterwards; made when it is missing")
 	f.BoolVar(&warm, "warm", false, "have the interpreter wait for the program, as a worker does; isolation.start tells whether it could")
+	f.BoolVar(&deterministic, "deterministic", false, "fix what the interpreter seeds: the order of Python's sets, Node's Math.random; not Python's random module, nor the clock")
 	f.StringVar(&stdin, "stdin", "", "file that is the program's standard input, or -")
 	return a.withJSON(cmd)
 }

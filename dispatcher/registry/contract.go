@@ -138,6 +138,11 @@ func (ck *checker) shape(c schemas.ToolContract) {
 	if c.RunsIn != schemas.OnHost && c.RunsIn != schemas.InSandbox {
 		ck.fault("/runs_in", "%q; host or sandbox", c.RunsIn)
 	}
+	if c.Isolation != schemas.ApartAny && c.Isolation != schemas.ApartFresh {
+		ck.fault("/isolation", "%q; %q or absent", c.Isolation, schemas.ApartFresh)
+	} else if c.Isolation != schemas.ApartAny && c.RunsIn == schemas.OnHost {
+		ck.fault("/isolation", "%q, but the tool runs on the host; only one that runs in the sandbox has an interpreter to start", c.Isolation)
+	}
 	for i, t := range c.Tenants {
 		if err := schemas.CheckName("tenant", t); err != nil {
 			ck.fault(fmt.Sprintf("/tenants/%d", i), "%q; 1 to 64 letters, digits, _ or -", t)

@@ -69,6 +69,7 @@ func (w *Walls) Pass(call schemas.Call, scope Scope) (schemas.Call, *schemas.Err
 	call.Tool = entry.Contract.Ref()
 	call.Arguments = arguments
 	call.RunsIn, call.Effect, call.TimeoutMS = entry.Contract.RunsIn, entry.Contract.Effect, timeout
+	call.Isolation = entry.Contract.Isolation
 	return call, nil
 }
 

@@ -23,6 +23,7 @@ type Interpreter struct {
 	Path      string           `json:"path"`
 	Version   string           `json:"version"`
 	Libraries []string         `json:"libraries"` // host paths that its programs can import from
+	Packages  []string         `json:"packages"`  // distributions in them, "name version"
 }
 
 var usualPlaces = map[schemas.Language][]string{
@@ -52,7 +53,7 @@ func findInterpreter(lang schemas.Language, configured string) (*Interpreter, er
 		if err := f.Close(); err != nil {
 			return nil, fmt.Errorf("close %s: %w", real, err)
 		}
-		in := &Interpreter{Language: lang, Path: real, Libraries: []string{}}
+		in := &Interpreter{Language: lang, Path: real, Libraries: []string{}, Packages: []string{}}
 		return in, in.inquire()
 	}
 	return nil, fmt.Errorf("no %s interpreter at %s", lang, strings.Join(places, ", "))
@@ -64,11 +65,12 @@ func findInterpreter(lang schemas.Language, configured string) (*Interpreter, er
 const debianNodeModules = "/usr/share/nodejs"
 
 const pythonInquiry = `
-import json, platform, site, sys, sysconfig
+import importlib.metadata, json, platform, site, sys, sysconfig
 p = [sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")] + site.getsitepackages()
 if sys.base_prefix != "/usr":
     p.append(sysconfig.get_config_var("LIBDIR"))
-print(json.dumps({"version": platform.python_version(), "libraries": p}))
+d = sorted({f"{d.name} {d.version}" for d in importlib.metadata.distributions(path=site.getsitepackages())})
+print(json.dumps({"version": platform.python_version(), "libraries": p, "packages": d}))
 `
 
 func (in *Interpreter) inquire() error {
@@ -95,11 +97,12 @@ func (in *Interpreter) inquire() error {
 	var answer struct {
 		Version   string   `json:"version"`
 		Libraries []string `json:"libraries"`
+		Packages  []string `json:"packages"`
 	}
 	if err := json.Unmarshal(out, &answer); err != nil {
 		return fmt.Errorf("read what %s says of itself: %w", in.Path, err)
 	}
-	in.Version = answer.Version
+	in.Version, in.Packages = answer.Version, answer.Packages
 	for _, l := range answer.Libraries {
 		l = filepath.Clean(l) // stdlib and platstdlib are often one
 		if _, err := os.Stat(l); err == nil && filepath.IsAbs(l) && !slices.Contains(in.Libraries, l) {
@@ -110,12 +113,21 @@ func (in *Interpreter) inquire() error {
 }
 
 // argv returns the command that runs program with args.
-func (in *Interpreter) argv(program string, args []string) []string {
-	argv := []string{in.Path}
+func (in *Interpreter) argv(spec Spec, program string) []string {
+	argv := in.command(spec)
 	if in.Language == schemas.Python {
 		argv = append(argv, "-u")
 	}
-	return append(append(argv, program), args...)
+	return append(append(argv, program), spec.Args...)
+}
+
+// command is how spec has the interpreter started, before its own arguments.
+// To V8 a seed of 0 means one from the system, which is its default.
+func (in *Interpreter) command(spec Spec) []string {
+	if spec.Deterministic && in.Language == schemas.JavaScript {
+		return []string{in.Path, "--random-seed=1"}
+	}
+	return []string{in.Path}
 }
 
 // environment is the whole of what a program finds in its environment.

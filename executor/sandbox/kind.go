@@ -74,7 +74,7 @@ func (s *Sandbox) kindOf(spec Spec, limits Limits) (kind, bool) {
 	}
 	return kind{
 		key: string(spec.Language) + " " + name, program: name, limits: wide,
-		spec: Spec{Language: spec.Language, Args: s.interpreters[spec.Language].argv(name, nil)[1:]},
+		spec: Spec{Language: spec.Language, Args: s.interpreters[spec.Language].argv(Spec{Language: spec.Language}, name)[1:]},
 	}, true
 }
 

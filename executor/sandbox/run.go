@@ -114,6 +114,7 @@ func (s *Sandbox) runIn(ctx context.Context, w *Workspace, p *prepared, spec Spe
 	}
 	res.Isolation = s.isolation(limits)
 	res.Isolation.Start = schemas.StartCold
+	res.Isolation.Libraries = s.importable(spec.Language)
 	if w.last == nil {
 		now, err := w.snapshot(false)
 		if err != nil {
@@ -132,13 +133,13 @@ func (s *Sandbox) runIn(ctx context.Context, w *Workspace, p *prepared, spec Spe
 		f, err = p.do(ctx, spec, res)
 	} else {
 		in := s.interpreters[spec.Language]
-		argv := append([]string{in.Path}, spec.Args...)
+		argv := append(in.command(spec), spec.Args...)
 		if len(spec.Code) > 0 {
 			program = spec.programName(before)
 			if err := w.put([]schemas.File{{Path: program, Data: spec.Code}}); err != nil {
 				return err
 			}
-			argv = in.argv(program, spec.Args)
+			argv = in.argv(spec, program)
 		}
 		x := &execution{sandbox: s, slot: w.slot, limits: limits, starter: s.helper}
 		f, err = x.do(ctx, argv, s.environment(spec), spec.Stdin, res)

@@ -195,14 +195,26 @@ func TestFloodKeepsMemoryFlat(t *testing.T) {
 }
 
 func TestDeterministic(t *testing.T) {
-	s := newSandbox(t, Config{Node: noInterpreter})
-	spec := python("print(hash('callgate'))")
-	if a, b := mustRun(t, s, spec), mustRun(t, s, spec); a.Stdout == b.Stdout {
-		t.Errorf("hash seeds repeat: %s", a.Stdout)
-	}
-	spec.Deterministic = true
-	if a, b := mustRun(t, s, spec), mustRun(t, s, spec); a.Stdout != b.Stdout {
-		t.Errorf("hash seeds differ although deterministic: %s %s", a.Stdout, b.Stdout)
+	s := newSandbox(t, Config{Warm: true})
+	for _, c := range []struct {
+		what  string
+		spec  Spec
+		fixed bool
+	}{
+		{"the order of a set", python("print(hash('callgate'))"), true},
+		{"Math.random", Spec{Language: schemas.JavaScript, Code: []byte("console.log(Math.random())")}, true},
+		{"Math.random of an argument", Spec{Language: schemas.JavaScript, Args: []string{"-e", "console.log(Math.random())"}}, true},
+		{"Python's random", python("import random; print(random.random())"), false},
+		{"Node's crypto", Spec{Language: schemas.JavaScript, Code: []byte("console.log(crypto.randomUUID())")}, false},
+	} {
+		if a, b := mustRun(t, s, c.spec), mustRun(t, s, c.spec); a.Stdout == b.Stdout {
+			t.Errorf("%s repeats: %s", c.what, a.Stdout)
+		}
+		c.spec.Deterministic = true
+		a, b := mustRun(t, s, c.spec), mustRun(t, s, c.spec)
+		if (a.Stdout == b.Stdout) != c.fixed || !a.OK() || a.Isolation.Start != schemas.StartCold {
+			t.Errorf("%s, deterministic, started %s: %q and %q, fixed should be %t", c.what, a.Isolation.Start, a.Stdout, b.Stdout, c.fixed)
+		}
 	}
 }
 

@@ -29,7 +29,12 @@ type Spec struct {
 	// ever there.
 	Env map[string]string `json:"env,omitempty"`
 
-	// Deterministic fixes hash seeds.
+	// Deterministic fixes what an interpreter seeds by itself when it starts,
+	// so that such a run starts cold: PYTHONHASHSEED=0, which orders sets of
+	// strings, and --random-seed of Node, which is that of Math.random. Not
+	// fixed are Python's random module, which a program seeds by itself,
+	// urandom, Node's crypto, the clock, process numbers and the order in
+	// which threads get on.
 	Deterministic bool `json:"deterministic,omitempty"`
 
 	// Start says how the interpreter comes to be. "" is as the Sandbox finds
