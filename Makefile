@@ -5,6 +5,7 @@ SHELL := /bin/bash
 
 MODULES   := schemas streams planner dispatcher executor verifier cmd/callgate
 HELPER    := executor/sandbox/helper/sandbox-helper
+ZYGOTE    := executor/sandbox/helper/sandbox-helper.so
 HUMANEVAL ?= ../shared/data/humaneval.jsonl
 SUDO      := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 export CALLGATE_HUMANEVAL ?= $(abspath $(HUMANEVAL))
@@ -30,11 +31,15 @@ setup: ## installs the Debian packages that are missing
 	  $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -yq --no-install-recommends "$${missing[@]}"; \
 	fi
 
-build: $(HELPER) ## bin/callgate
+build: $(HELPER) $(ZYGOTE) ## bin/callgate
 	go build -trimpath -o bin/callgate ./cmd/callgate
 
 $(HELPER): $(wildcard executor/sandbox/helper/*.c executor/sandbox/helper/*.h)
-	gcc -O2 -Wall -Wextra -Werror -static -s -o $@ $(filter %.c,$^)
+	gcc -O2 -Wall -Wextra -Werror -static -s -o $@ $(filter-out %/zygote.c,$(filter %.c,$^))
+
+$(ZYGOTE): $(wildcard executor/sandbox/helper/*.c executor/sandbox/helper/*.h)
+	gcc -O2 -Wall -Wextra -Werror -shared -fPIC -fvisibility=hidden -s -o $@ \
+	  $(filter %/run.c %/user.c %/landlock.c %/notify.c %/flock.c %/locks.c %/wire.c %/zygote.c,$^)
 
 demo: setup build ## runs the bundled jobs through all five states
 	@examples/demo/run.sh bin/callgate
@@ -71,4 +76,4 @@ compose-test: setup build ## compose.yaml on this machine's engine: batches whil
 	compose/try.sh $(wildcard $(HUMANEVAL))
 
 clean: ## removes what was built
-	rm -rf bin $(HELPER)
+	rm -rf bin $(HELPER) $(ZYGOTE)

@@ -50,6 +50,9 @@ func BenchmarkWarm(b *testing.B) {
 			coldCase{string(lang) + "_bare", s.bare(lang, in.Path, map[schemas.Language]string{schemas.Python: "-c", schemas.JavaScript: "-e"}[lang], empty)},
 			coldCase{string(lang) + "_cold", run(schemas.StartCold)},
 			coldCase{string(lang) + "_warm", run("")})
+		if lang == schemas.Python {
+			cases = append(cases, coldCase{string(lang) + "_forked", run(schemas.StartForked)})
+		}
 	}
 	measure(b, cases)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -39,6 +40,16 @@ type Config struct {
 	AheadMax   int
 	AheadIdle  time.Duration
 
+	// ZygoteModules are what a zygote imports; one that is not there is left
+	// out. Default DefaultZygoteModules.
+	ZygoteModules []string
+
+	// Zygotes is for how many tenants one is kept; the least recently used
+	// goes. Default 8. ZygoteRuns is how many runs one forks before another
+	// takes its place. Default 500.
+	Zygotes    int
+	ZygoteRuns int
+
 	// UIDBase is the first of UIDCount host identities that no one else
 	// uses; every workspace has one of its own. Defaults 1_900_000_000 and
 	// 65_536. An ordinary user has only its own, see AllowMissing.
@@ -57,7 +68,18 @@ type Config struct {
 	AllowMissing []string
 }
 
+// DefaultZygoteModules are what programs import most, and what starts no thread,
+// opens nothing and draws no random number that is not drawn again after a fork.
+var DefaultZygoteModules = []string{
+	"abc", "bisect", "collections", "contextlib", "copy", "dataclasses", "datetime", "enum", "functools", "heapq", "io", "itertools",
+	"json", "math", "operator", "os", "random", "re", "string", "sys", "time", "traceback", "typing",
+}
+
+var moduleName = regexp.MustCompile(`^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$`)
+
 const (
+	defaultZygotes    = 8
+	defaultZygoteRuns = 500
 	defaultPrepared   = 4
 	defaultAheadStart = 5
 	defaultAheadMin   = 3
@@ -113,6 +135,14 @@ func (c Config) Validate() error {
 		errs = append(errs, fmt.Errorf("config.ahead_min, ahead_start and ahead_max are %d, %d and %d, expected them to grow from 1 to 256; ahead_idle is %v, expected no negative duration",
 			c.AheadMin, c.AheadStart, c.AheadMax, c.AheadIdle))
 	}
+	if c.Zygotes < 1 || c.Zygotes > 256 || c.ZygoteRuns < 1 {
+		errs = append(errs, fmt.Errorf("config.zygotes is %d and zygote_runs %d, expected 1 to 256 and at least 1", c.Zygotes, c.ZygoteRuns))
+	}
+	for _, m := range c.ZygoteModules {
+		if !moduleName.MatchString(m) {
+			errs = append(errs, fmt.Errorf("config.zygote_modules has %q, expected a module's name, such as os.path", m))
+		}
+	}
 	if base := c.UIDBase; base != 0 && base < 1000 {
 		errs = append(errs, fmt.Errorf("config.uid_base is %d, expected at least 1000: lower ones are the system's", base))
 	}
@@ -128,6 +158,11 @@ func (c Config) Validate() error {
 func (c Config) orDefault() Config {
 	if c.Prepared == 0 {
 		c.Prepared = defaultPrepared
+	}
+	c.Zygotes = cmp.Or(c.Zygotes, defaultZygotes)
+	c.ZygoteRuns = cmp.Or(c.ZygoteRuns, defaultZygoteRuns)
+	if c.ZygoteModules == nil {
+		c.ZygoteModules = DefaultZygoteModules
 	}
 	c.AheadStart = cmp.Or(c.AheadStart, defaultAheadStart)
 	c.AheadMin = cmp.Or(c.AheadMin, min(defaultAheadMin, c.AheadStart))

@@ -23,9 +23,10 @@ const helperBuild = "gcc -O2 -Wall -Wextra -Werror -static -s -o executor/sandbo
 // helper starts the embedded helper from a sealed memory file: nothing on disk
 // can be swapped under it.
 type helper struct {
-	exe  *os.File
-	path string
-	proc *os.File // the host's /proc
+	exe     *os.File
+	path    string
+	proc    *os.File // the host's /proc
+	library *os.File // what a zygote loads; nil where it was not compiled in
 }
 
 func newHelper() (*helper, error) {
@@ -44,11 +45,20 @@ func newHelper() (*helper, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open /proc: %w", err), exe.Close())
 	}
-	// Not /proc/self: the child's own table is rearranged before it executes.
-	return &helper{exe: exe, path: fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), exe.Fd()), proc: proc}, nil
+	h := &helper{exe: exe, path: ownFile(exe), proc: proc}
+	if library, err := embedded.ReadFile("helper/sandbox-helper.so"); err == nil {
+		if h.library, err = memfd("sandbox-helper.so", library, unix.MFD_EXEC); err != nil {
+			return nil, errors.Join(fmt.Errorf("put the zygote's library into memory: %w", err), h.close())
+		}
+	}
+	return h, nil
 }
 
-func (h *helper) close() error { return errors.Join(h.exe.Close(), h.proc.Close()) }
+// ownFile names a file of this process to its children. Not by /proc/self: their
+// tables are their own.
+func ownFile(f *os.File) string { return fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), f.Fd()) }
+
+func (h *helper) close() error { return closeFiles(h.exe, h.proc, h.library) }
 
 // memfd returns a sealed memory file positioned at its start.
 func memfd(name string, data []byte, flags int) (*os.File, error) {
@@ -88,6 +98,7 @@ type child struct {
 	pid     int
 	control int // our end of the socket
 	pidfd   int
+	forked  bool // by a zygote, whose child it is
 	killed  sync.Once
 }
 
@@ -107,19 +118,11 @@ type startOptions struct {
 // does not grow with the heap. The request is in the socket before the helper
 // runs.
 func (h *helper) start(o startOptions) (*child, error) {
-	msg, err := o.request.message()
+	pair, err := asked(o.request)
 	if err != nil {
 		return nil, err
 	}
-	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		return nil, fmt.Errorf("make the control socket: %w", err)
-	}
 	defer func() { _ = unix.Close(pair[1]) }()
-	if err := unix.Send(pair[0], msg, unix.MSG_NOSIGNAL); err != nil {
-		_ = unix.Close(pair[0])
-		return nil, fmt.Errorf("send the request to the helper: %w", err)
-	}
 	c := &child{control: pair[0], pidfd: -1}
 	attr := &syscall.ProcAttr{
 		Env:   []string{},
@@ -138,6 +141,22 @@ func (h *helper) start(o startOptions) (*child, error) {
 		return nil, fmt.Errorf("start the helper: %w", err)
 	}
 	return c, nil
+}
+
+// asked returns the two ends of a control socket with the request in it.
+func asked(r *request) (pair [2]int, err error) {
+	msg, err := r.message()
+	if err != nil {
+		return pair, err
+	}
+	if pair, err = unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0); err != nil {
+		return pair, fmt.Errorf("make the control socket: %w", err)
+	}
+	if err := unix.Send(pair[0], msg, unix.MSG_NOSIGNAL); err != nil {
+		closeAll(pair[:])
+		return pair, fmt.Errorf("send the request to the helper: %w", err)
+	}
+	return pair, nil
 }
 
 // kill ends the helper; as PID 1 of its namespace it takes every process of
@@ -201,8 +220,16 @@ func rights(oob []byte) ([]int, error) {
 // wait reaps the helper and releases what belongs to it. For a PID 1 it returns
 // when the kernel has ended everything in its namespace.
 func (c *child) wait() {
+	if c.forked {
+		p := []unix.PollFd{{Fd: int32(c.pidfd), Events: unix.POLLIN}} // readable when it has ended
+		for {
+			if _, err := unix.Poll(p, -1); !errors.Is(err, unix.EINTR) {
+				break
+			}
+		}
+	}
 	var status unix.WaitStatus
-	for {
+	for !c.forked {
 		_, err := unix.Wait4(c.pid, &status, 0, nil)
 		if !errors.Is(err, unix.EINTR) {
 			break

@@ -8,9 +8,16 @@ import (
 	"callgate.dev/schemas"
 )
 
-// A program that an interpreter waited for cannot tell, and nobody who reads
-// its result.
-func TestPreparedIsAsCold(t *testing.T) {
+func warmStarts(spec Spec) []schemas.Start {
+	if spec.Language == schemas.Python {
+		return []schemas.Start{schemas.StartPrepared, schemas.StartForked}
+	}
+	return []schemas.Start{schemas.StartPrepared}
+}
+
+// A program that an interpreter waited for, or that was forked, cannot tell, and
+// nobody who reads its result.
+func TestWarmIsAsCold(t *testing.T) {
 	s := newSandbox(t, Config{})
 	for name, spec := range map[string]Spec{
 		"python":          {Language: schemas.Python, Code: []byte("import sys\nprint(sys.argv, sys.path, sys.flags, __name__, __file__, input(), sorted(globals()))\nraise SystemExit(3)"), Stdin: []byte("in\n")},
@@ -36,16 +43,17 @@ func TestPreparedIsAsCold(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			spec.Start = schemas.StartPrepared
-			r, err := s.Run(context.Background(), spec)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if r.Isolation.Start != schemas.StartPrepared {
-				t.Errorf("start %q", r.Isolation.Start)
-			}
-			if r.Stdout != cold.Stdout || r.Stderr != cold.Stderr || r.Status != cold.Status || r.ExitCode != cold.ExitCode || r.WorkspaceDigest != cold.WorkspaceDigest || len(r.Changed) != len(cold.Changed) || len(r.Denied) != len(cold.Denied) {
-				t.Errorf("prepared %+v\ncold %+v", r.RunReport, cold.RunReport)
+			for _, spec.Start = range warmStarts(spec) {
+				r, err := s.Run(context.Background(), spec)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if r.Isolation.Start != spec.Start {
+					t.Errorf("start %q, expected %q", r.Isolation.Start, spec.Start)
+				}
+				if r.Stdout != cold.Stdout || r.Stderr != cold.Stderr || r.Status != cold.Status || r.ExitCode != cold.ExitCode || r.WorkspaceDigest != cold.WorkspaceDigest || len(r.Changed) != len(cold.Changed) || len(r.Denied) != len(cold.Denied) {
+					t.Errorf("%s %+v\ncold %+v", spec.Start, r.RunReport, cold.RunReport)
+				}
 			}
 		})
 	}

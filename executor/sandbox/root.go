@@ -76,7 +76,7 @@ func outermost(paths []string) []string {
 }
 
 // request is the whole tree as a message to the helper.
-func (r *root) request(nested bool, interpreters []*Interpreter) *request {
+func (r *root) request(nested bool, interpreters []*Interpreter, library *os.File) *request {
 	q := newRequest(verbBase)
 	r.requests = q
 	if nested {
@@ -105,6 +105,11 @@ func (r *root) request(nested bool, interpreters []*Interpreter) *request {
 		q.pair(tagBind, rel, b)
 	}
 	r.copyTools()
+	if library != nil {
+		r.mkdir(filepath.Dir(zygoteLibrary[1:]))
+		q.pair(tagCopy, zygoteLibrary[1:], ownFile(library))
+		q.contents(zygoteScript[1:], []byte(zygoteSource))
+	}
 	for _, in := range interpreters {
 		r.link(in)
 		r.freeze(in)
@@ -157,8 +162,15 @@ func (r *root) link(in *Interpreter) {
 
 // freezing is what Python runs before any program. What the interpreter has made
 // for itself by then lives until it ends: left out of collections, it takes half
-// of the end's time away.
-const freezing = "import gc\ngc.freeze()\n"
+// of the end's time away. The program's own module is made anew, because what is
+// frozen is not finalized. That is so for what a program puts into modules that
+// Python has imported by itself.
+const freezing = `import gc, sys
+gc.freeze()
+main = type(sys)("__main__")
+main.__dict__.update(sys.modules["__main__"].__dict__)
+sys.modules["__main__"] = main
+`
 
 // freeze puts freezing where Python looks for a sitecustomize. Debian's looks
 // through a link to a file of the host's /etc, which is not in the root; where

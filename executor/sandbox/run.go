@@ -64,7 +64,7 @@ func (s *Sandbox) run(ctx context.Context, spec Spec, res *Result) (err error) {
 
 // ready returns an interpreter that waits for spec, or nil for a cold start.
 func (s *Sandbox) ready(ctx context.Context, spec Spec, limits Limits) (*prepared, error) {
-	if spec.Start == schemas.StartCold || (spec.Start == "" && !s.config.Warm) {
+	if spec.Start == schemas.StartCold || spec.Start == schemas.StartForked || (spec.Start == "" && !s.config.Warm) {
 		return nil, nil
 	}
 	k, ok := s.kindOf(spec, limits)
@@ -113,7 +113,6 @@ func (s *Sandbox) runIn(ctx context.Context, w *Workspace, p *prepared, spec Spe
 		}
 	}
 	res.Isolation = s.isolation(limits)
-	res.Isolation.Start = schemas.StartCold
 	res.Isolation.Libraries = s.importable(spec.Language)
 	if w.last == nil {
 		now, err := w.snapshot(false)
@@ -132,17 +131,7 @@ func (s *Sandbox) runIn(ctx context.Context, w *Workspace, p *prepared, spec Spe
 		before.Skipped = slices.DeleteFunc(slices.Clone(before.Skipped), func(s Skipped) bool { return s.Path == program })
 		f, err = p.do(ctx, spec, res)
 	} else {
-		in := s.interpreters[spec.Language]
-		argv := append(in.command(spec), spec.Args...)
-		if len(spec.Code) > 0 {
-			program = spec.programName(before)
-			if err := w.put([]schemas.File{{Path: program, Data: spec.Code}}); err != nil {
-				return err
-			}
-			argv = in.argv(spec, program)
-		}
-		x := &execution{sandbox: s, slot: w.slot, limits: limits, starter: s.helper}
-		f, err = x.do(ctx, argv, s.environment(spec), spec.Stdin, res)
+		program, f, err = s.runNow(ctx, w, before, spec, limits, res)
 	}
 	if errors.Is(err, errMemoryHeld) {
 		return &schemas.Error{Class: schemas.ClassOutOfMemory, Message: fmt.Sprintf("%v: %d bytes", err, limits.MemoryBytes)}
@@ -150,8 +139,29 @@ func (s *Sandbox) runIn(ctx context.Context, w *Workspace, p *prepared, spec Spe
 	if err != nil {
 		return classed(err)
 	}
+	s.zygotes.note(spec, f.wall)
 	f.judge(&res.RunReport)
 	return w.finish(spec, program, before, res)
+}
+
+// runNow runs spec with an interpreter that starts for it, and returns the name
+// that its program had.
+func (s *Sandbox) runNow(ctx context.Context, w *Workspace, before Snapshot, spec Spec, limits Limits, res *Result) (program string, f facts, err error) {
+	x := &execution{sandbox: s, slot: w.slot, limits: limits}
+	if x.starter, res.Isolation.Start, err = s.starter(spec); err != nil {
+		return "", f, err
+	}
+	in := s.interpreters[spec.Language]
+	argv := append(in.command(spec), spec.Args...)
+	if len(spec.Code) > 0 {
+		program = spec.programName(before)
+		if err := w.put([]schemas.File{{Path: program, Data: spec.Code}}); err != nil {
+			return "", f, err
+		}
+		argv = in.argv(spec, program)
+	}
+	f, err = x.do(ctx, argv, s.environment(spec), spec.Stdin, res)
+	return program, f, err
 }
 
 // finish collects what the run left and takes its program away again.

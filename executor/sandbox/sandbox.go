@@ -27,6 +27,7 @@ type Sandbox struct {
 	slots        *slots
 	pool         *pool
 	ahead        *ahead
+	zygotes      *zygotes
 }
 
 // New finds out what this machine offers and prepares the root. It fails with
@@ -50,6 +51,7 @@ func New(config Config) (*Sandbox, error) {
 	}
 	s.pool = newPool(s.slots, config.Limits, config.Prepared)
 	s.ahead = newAhead(s)
+	s.zygotes = newZygotes(s)
 	return s, nil
 }
 
@@ -79,7 +81,7 @@ func (s *Sandbox) prepare() error {
 	if s.nested {
 		want = 2
 	}
-	fds, err := s.helper.call(s.root.request(s.nested, m.interpreters), want)
+	fds, err := s.helper.call(s.root.request(s.nested, m.interpreters, s.helper.library), want)
 	if err != nil {
 		return fmt.Errorf("build the root: %w", err)
 	}
@@ -123,6 +125,7 @@ func (s *Sandbox) Interpreters() []Interpreter {
 // behind. The Sandbox cannot be used afterwards.
 func (s *Sandbox) Close() error {
 	s.ahead.close()
+	s.zygotes.close()
 	s.pool.close()
 	return s.release()
 }

@@ -44,6 +44,9 @@ type Spec struct {
 	// refused where that was asked for.
 	Start schemas.Start `json:"start,omitempty"`
 
+	// Tenant is whom the run is for: tenants do not share a zygote.
+	Tenant string `json:"tenant,omitempty"`
+
 	// Ahead says that the program does nothing but read its standard input
 	// to the end, before anything else that depends on the run: it may be
 	// started, code, files and arguments, before there is an input.

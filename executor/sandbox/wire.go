@@ -19,12 +19,14 @@ const (
 type verb uint32
 
 const (
-	verbBase  verb = 1
-	verbSlot  verb = 2
-	verbRun   verb = 3
-	verbCheck verb = 4
-	verbGo    verb = 5 // to PID 1 of a run that waits for its program
-	verbPing  verb = 6
+	verbBase   verb = 1
+	verbSlot   verb = 2
+	verbRun    verb = 3
+	verbCheck  verb = 4
+	verbGo     verb = 5 // to PID 1 of a run that waits for its program
+	verbPing   verb = 6
+	verbZygote verb = 7
+	verbFork   verb = 8 // to a zygote
 )
 
 type tag uint16

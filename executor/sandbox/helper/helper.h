@@ -27,7 +27,9 @@ enum {
 enum { REQUEST_MAGIC = 0x43470001, REPLY_MAGIC = 0x43470002 };
 enum { VERB_BASE = 1, VERB_SLOT = 2, VERB_RUN = 3, VERB_CHECK = 4 };
 /* Said to PID 1 of a run that waits for its program. */
-enum { VERB_GO = 5, VERB_PING = 6, VERB_LAST };
+enum { VERB_GO = 5, VERB_PING = 6 };
+/* Starts a zygote; said to a zygote: start a run. */
+enum { VERB_ZYGOTE = 7, VERB_FORK = 8, VERB_LAST };
 
 /* Field tags of a request. Each field is a u16 tag, a u32 length and that many bytes. */
 enum {
@@ -56,7 +58,11 @@ enum {
 	FLAG_NO_LANDLOCK = 4,
 	FLAG_NO_FILTER = 8,
 	FLAG_NO_NETNS = 16,
+	FLAG_FORKED = 1 << 30, /* never sent: this process comes from a zygote, which is in the base's user namespace */
 };
+
+/* Descriptors of VERB_RUN. */
+enum { FD_MNT = FD_EXTRA, FD_USER, FD_NET, FD_BASE_USER, FD_CGROUP };
 
 /* READY also answers a ping, STARTED a go. */
 enum { REPLY_READY = 1, REPLY_FAILED = 2, REPLY_STARTED = 3, REPLY_EXITED = 4 };
@@ -111,10 +117,11 @@ void reply(struct reply *r, const int *fds, int nfds);
 /* Reports the failed step with errno and ends the process. */
 _Noreturn void die(const char *step, const char *detail);
 
-/* The three verbs. */
+/* The verbs. */
 _Noreturn void base(struct request *r);
 _Noreturn void slot(struct request *r);
 _Noreturn void run(struct request *r);
+_Noreturn void start_zygote(struct request *r);
 
 /* user.c: becomes the program. Reports into shared memory, because its parent waits as after vfork. */
 struct shared {
@@ -124,7 +131,13 @@ struct shared {
 	volatile uint32_t landlock;
 	char step[64], detail[64];
 };
+/* Everything but the exec: who returns from it has no privilege left, and a listener that its parent needs. */
+void lock_down(struct request *r, struct shared *s, int cgroup_fd0);
 _Noreturn void become_user(struct request *r, struct shared *s, int cgroup_fd0);
+
+/* run.c: the two halves of VERB_RUN, before and after the program was started. */
+struct shared *become_init(struct request *r);
+_Noreturn void attend(struct request *r, struct shared *s, pid_t program);
 
 /* landlock.c: returns the ABI, or -1 with errno and *step. */
 int landlock(struct request *r, const char **detail);

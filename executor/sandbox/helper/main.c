@@ -12,6 +12,7 @@ int main(void)
 	case VERB_BASE: base(&request);
 	case VERB_SLOT: slot(&request);
 	case VERB_RUN: run(&request);
+	case VERB_ZYGOTE: start_zygote(&request);
 	}
 	struct reply ok = { .kind = REPLY_READY };
 	reply(&ok, NULL, 0);

@@ -23,7 +23,6 @@
 #include <sys/vfs.h>
 #include <sys/wait.h>
 
-enum { FD_MNT = FD_EXTRA, FD_USER, FD_NET, FD_BASE_USER, FD_CGROUP };
 enum { JOB_ID = 1000 };
 
 int drop_capabilities(void)
@@ -51,7 +50,7 @@ static void nested_pid_namespace(void)
 
 static void enter(struct request *r)
 {
-	if (r->flags & FLAG_NESTED) nested_pid_namespace();
+	if ((r->flags & (FLAG_NESTED | FLAG_FORKED)) == FLAG_NESTED) nested_pid_namespace();
 	if (!(r->flags & FLAG_NESTED) && setgroups(0, NULL) < 0) die("run.groups", NULL);
 	if (!(r->flags & FLAG_NO_NETNS) && setns(FD_NET, CLONE_NEWNET) < 0) die("run.enter_net", NULL);
 	if (setns(FD_MNT, CLONE_NEWNS) < 0) die("run.enter_root", NULL);
@@ -88,7 +87,7 @@ static void drop(struct request *r)
 	const char *failed = become_job();
 	if (failed) die("run.drop", failed);
 	/* A change of identity clears it. A parent that is gone already has closed the socket. */
-	if ((r->flags & FLAG_NESTED) && prctl(PR_SET_PDEATHSIG, SIGKILL) < 0) die("run.drop", "parent_death");
+	if ((r->flags & (FLAG_NESTED | FLAG_FORKED)) == FLAG_NESTED && prctl(PR_SET_PDEATHSIG, SIGKILL) < 0) die("run.drop", "parent_death");
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || drop_capabilities() < 0) die("run.drop", "capabilities");
 }
 
@@ -235,7 +234,7 @@ static void measure_tmp(struct reply *end)
 	end->tmp_full = st.f_bavail == 0 || st.f_ffree == 0;
 }
 
-void run(struct request *r)
+struct shared *become_init(struct request *r)
 {
 	if (!r->tmpfs || r->argc == 0) {
 		errno = EBADMSG;
@@ -249,10 +248,16 @@ void run(struct request *r)
 	sigemptyset(&child);
 	sigaddset(&child, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &child, NULL);
+	return s;
+}
+
+void attend(struct request *r, struct shared *s, pid_t program)
+{
+	sigset_t child;
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
 	int signals = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (signals < 0) die("run.signalfd", NULL);
-
-	pid_t program = start(r, s);
 	if (s->err) {
 		errno = s->err;
 		die(s->step, s->detail);
@@ -273,4 +278,10 @@ void run(struct request *r)
 	measure_tmp(&end);
 	reply(&end, NULL, 0);
 	_exit(0);
+}
+
+void run(struct request *r)
+{
+	struct shared *s = become_init(r);
+	attend(r, s, start(r, s));
 }

@@ -29,7 +29,13 @@ _Noreturn static void fail(const char *step, const char *detail)
 
 static void join_cgroups(struct request *r, int first)
 {
-	if (r->flags & FLAG_CGROUP2) return; /* it was cloned there */
+	if ((r->flags & FLAG_CGROUP2) && !(r->flags & FLAG_FORKED)) return; /* it was cloned there */
+	if (r->flags & FLAG_CGROUP2) {
+		int fd = openat(first, "cgroup.procs", O_WRONLY | O_CLOEXEC);
+		if (fd < 0 || write(fd, "0", 1) != 1) fail("user.cgroup", NULL);
+		close(fd);
+		return;
+	}
 	/* "0" is the writer itself: moving one's own thread skips the lock that costs milliseconds. */
 	for (uint32_t i = 0; i < r->cgroups; i++)
 		if (write(first + (int)i, "0", 1) != 1) fail("user.cgroup", NULL);
@@ -78,7 +84,7 @@ static void filter(struct request *r)
 	out->listener = (int)fd;
 }
 
-void become_user(struct request *r, struct shared *s, int cgroup)
+void lock_down(struct request *r, struct shared *s, int cgroup)
 {
 	const char *detail = NULL;
 	sigset_t none;
@@ -97,10 +103,17 @@ void become_user(struct request *r, struct shared *s, int cgroup)
 		if (abi < 0) fail("user.landlock", detail);
 		s->landlock = (uint32_t)abi;
 	}
-	signal(SIGPIPE, SIG_DFL);
+	/* What an exec would set again: without it, the process cannot open its own /proc. */
+	if ((r->flags & FLAG_FORKED) && prctl(PR_SET_DUMPABLE, 1) < 0) fail("user.dumpable", NULL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	filter(r);
+}
+
+void become_user(struct request *r, struct shared *s, int cgroup)
+{
+	signal(SIGPIPE, SIG_DFL);
+	lock_down(r, s, cgroup);
 	/* A table of its own with nothing above stderr in it: the listener stays with the reaper. */
 	if (syscall(SYS_close_range, FD_CONTROL, ~0U, 2 /* CLOSE_RANGE_UNSHARE */) < 0) fail("user.descriptors", NULL);
 	limit(r, 1);
