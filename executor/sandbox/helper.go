@@ -227,6 +227,8 @@ func (c *child) wait() {
 				break
 			}
 		}
+		// Where the zygote is gone too, a supervisor that is PID 1 has inherited it.
+		_ = unix.Waitid(unix.P_PIDFD, c.pidfd, nil, unix.WEXITED|unix.WNOHANG, nil)
 	}
 	var status unix.WaitStatus
 	for !c.forked {

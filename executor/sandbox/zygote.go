@@ -31,7 +31,7 @@ type zygote struct {
 	output [2]*os.File // our ends: a program's are pipes, so what it copies has to be
 	mu     sync.Mutex  // one question at a time
 	runs   int
-	failed bool
+	failed bool // it does not answer, or was ended
 }
 
 // newZygote starts one, and returns when it has imported what it should.
@@ -123,11 +123,9 @@ func (z *zygote) start(o startOptions) (*child, error) {
 func (z *zygote) ask(q *request, fds []int) (answered []int, err error) {
 	z.mu.Lock()
 	defer z.mu.Unlock()
-	defer func() {
-		if err != nil {
-			z.failed = true
-		}
-	}()
+	if z.failed { // its socket's number may be another's by now
+		return nil, errors.New("the zygote was ended")
+	}
 	msg, err := q.message()
 	if err != nil {
 		return nil, err
@@ -137,13 +135,16 @@ func (z *zygote) ask(q *request, fds []int) (answered []int, err error) {
 		oob = unix.UnixRights(fds...)
 	}
 	if err := unix.Sendmsg(z.child.control, msg, oob, nil, unix.MSG_NOSIGNAL); err != nil {
+		z.failed = true
 		return nil, os.NewSyscallError("sendmsg", err)
 	}
 	rep, answered, err := z.child.receive()
 	switch {
 	case err != nil:
+		z.failed = true
 		return nil, err
 	case rep == nil:
+		z.failed = true
 		return nil, errors.New("the zygote is gone")
 	case rep.Kind == replyFailed:
 		return nil, rep.failure()
@@ -153,6 +154,9 @@ func (z *zygote) ask(q *request, fds []int) (answered []int, err error) {
 
 // close ends the zygote. What it forked goes on.
 func (z *zygote) close() error {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	z.failed = true
 	if z.child != nil {
 		z.child.kill()
 		z.child.wait()

@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -27,8 +26,15 @@ type zygotes struct {
 type tenancy struct {
 	name     string
 	zygote   *zygote // nil until it has started
-	starting bool
+	starting *start  // nil where none is
 	aside    aside
+}
+
+// start is a zygote on its way: done is closed when it is there, or err says why
+// it is not.
+type start struct {
+	done chan struct{}
+	err  error
 }
 
 func newZygotes(s *Sandbox) *zygotes { return &zygotes{sandbox: s, stop: make(chan struct{})} }
@@ -87,24 +93,25 @@ func (z *zygotes) take(tenant string) *zygote {
 	return t.zygote
 }
 
-// await returns the tenant's zygote, started for it where there is none.
+// await returns the tenant's zygote, and waits for one that starts.
 func (z *zygotes) await(tenant string) (*zygote, error) {
-	if ready := z.take(tenant); ready != nil {
-		return ready, nil
+	for {
+		if ready := z.take(tenant); ready != nil {
+			return ready, nil
+		}
+		z.mu.Lock()
+		if z.closed {
+			z.mu.Unlock()
+			return nil, ErrClosed
+		}
+		t := z.tenancy(tenant)
+		t.aside = aside{} // who asks for it gets it
+		on := z.renew(t)
+		z.mu.Unlock()
+		if <-on.done; on.err != nil {
+			return nil, unavailable(on.err)
+		}
 	}
-	fresh, err := z.sandbox.newZygote(tenant)
-	if err != nil {
-		return nil, unavailable(err)
-	}
-	z.mu.Lock()
-	defer z.mu.Unlock()
-	if z.closed {
-		return nil, errors.Join(ErrClosed, fresh.close())
-	}
-	t := z.tenancy(tenant)
-	z.end(t)
-	t.zygote = fresh
-	return fresh, nil
 }
 
 // tenancy finds or makes the tenant's, and the least recently used goes.
@@ -126,27 +133,31 @@ func (z *zygotes) tenancy(name string) *tenancy {
 	return t
 }
 
-// renew starts a zygote and puts it in the place of the one that is there.
-func (z *zygotes) renew(t *tenancy) {
-	if t.starting {
-		return
+// renew starts a zygote, if none is on its way, and puts it in the place of the
+// one that is there.
+func (z *zygotes) renew(t *tenancy) *start {
+	if t.starting != nil {
+		return t.starting
 	}
-	t.starting = true
+	on := &start{done: make(chan struct{})}
+	t.starting = on
 	z.work.Go(func() {
+		defer close(on.done)
 		fresh, err := z.sandbox.newZygote(t.name)
 		z.mu.Lock()
 		defer z.mu.Unlock()
-		t.starting = false
-		if err != nil {
-			return // runs start cold, and the next one tries again
-		}
-		if z.closed || !slices.Contains(z.tenants, t) {
+		t.starting = nil
+		switch {
+		case err != nil:
+			on.err = err // runs start cold, and the next one tries again
+		case z.closed || !slices.Contains(z.tenants, t):
 			_ = fresh.close() // its descriptors are gone either way
-			return
+		default:
+			z.end(t)
+			t.zygote = fresh
 		}
-		z.end(t)
-		t.zygote = fresh
 	})
+	return on
 }
 
 // end ends the tenant's zygote. Its runs go on.

@@ -133,6 +133,8 @@ struct shared {
 };
 /* Everything but the exec: who returns from it has no privilege left, and a listener that its parent needs. */
 void lock_down(struct request *r, struct shared *s, int cgroup_fd0);
+/* Nothing above standard error, and the limit of descriptors. */
+void keep_stdio(struct request *r, unsigned flags);
 _Noreturn void become_user(struct request *r, struct shared *s, int cgroup_fd0);
 
 /* run.c: the two halves of VERB_RUN, before and after the program was started. */

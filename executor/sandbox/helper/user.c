@@ -110,13 +110,18 @@ void lock_down(struct request *r, struct shared *s, int cgroup)
 	filter(r);
 }
 
+void keep_stdio(struct request *r, unsigned flags)
+{
+	if (syscall(SYS_close_range, FD_CONTROL, ~0U, flags) < 0) fail("user.descriptors", NULL);
+	limit(r, 1);
+}
+
 void become_user(struct request *r, struct shared *s, int cgroup)
 {
 	signal(SIGPIPE, SIG_DFL);
 	lock_down(r, s, cgroup);
 	/* A table of its own with nothing above stderr in it: the listener stays with the reaper. */
-	if (syscall(SYS_close_range, FD_CONTROL, ~0U, 2 /* CLOSE_RANGE_UNSHARE */) < 0) fail("user.descriptors", NULL);
-	limit(r, 1);
+	keep_stdio(r, 2 /* CLOSE_RANGE_UNSHARE */);
 	s->started_ns = now_ns();
 	execve(r->argv[0], r->argv, r->envp);
 	fail("user.exec", r->argv[0]);

@@ -54,6 +54,7 @@ static void arrange(const int *fds, int n)
 		int to = i < 4 ? i : i < FIXED_FDS ? FD_MNT + i - 4 : FD_CGROUP + i - FIXED_FDS;
 		if (dup2(ABOVE + i, to) < 0) _exit(111);
 	}
+	close(FD_BASE_USER);
 	if (syscall(SYS_close_range, FD_CGROUP + n - FIXED_FDS, ~0U, 0) < 0) _exit(111);
 }
 
@@ -89,8 +90,15 @@ EXPORT void zygote_serve(void)
 			begin_run(fds, n);
 			return;
 		}
+		int failed = errno;
 		for (int i = 0; i < n; i++) close(fds[i]);
-		if (pid < 0) die("zygote.clone", NULL);
+		if (pid < 0) { /* of processes, say, there are too many just now */
+			ok.kind = REPLY_FAILED;
+			ok.err = failed;
+			snprintf(ok.step, sizeof ok.step, "zygote.clone");
+			reply(&ok, NULL, 0);
+			continue;
+		}
 		ok.status = pid;
 		reply(&ok, &pidfd, 1);
 		close(pidfd);
@@ -116,8 +124,8 @@ EXPORT void zygote_become(void)
 	}
 	shared->started_ns = now_ns();
 	if (sendmsg(report[1], &m, MSG_NOSIGNAL) != 1) _exit(112);
-	munmap(shared, sizeof *shared);
-	if (syscall(SYS_close_range, FD_CONTROL, ~0U, 0) < 0) _exit(112);
+	keep_stdio(&request, 0);
+	munmap(shared, sizeof *shared); /* what PID 1 reads is not the program's to write */
 }
 
 /* In PID 1: until the end. */
@@ -156,7 +164,7 @@ object *PyRun_FileExFlags(FILE *, const char *, int, object *, object *, int, vo
 int PyErr_ExceptionMatches(object *);
 void PyErr_Print(void);
 enum { FILE_INPUT = 257 /* Py_file_input */ };
-enum { ENDED = 0, RAISED = 1, INTERRUPTED = 2 };
+enum { ENDED = 0, RAISED = 1, NO_FILE = 2, INTERRUPTED = 3 };
 
 /*
  * Runs a file in a namespace as the interpreter's own command line does, and prints what it raised. What is
@@ -165,7 +173,11 @@ enum { ENDED = 0, RAISED = 1, INTERRUPTED = 2 };
 EXPORT long zygote_run(const char *name, object *globals)
 {
 	FILE *f = fopen(name, "rb");
-	if (!f) return RAISED;
+	if (!f) {
+		int err = errno; /* in the words of the interpreter's own main */
+		fprintf(stderr, "%s: can't open file '%s': [Errno %d] %s\n", request.argv[0], name, err, strerror(err));
+		return NO_FILE;
+	}
 	if (PyRun_FileExFlags(f, name, FILE_INPUT, globals, globals, 1, NULL)) return ENDED;
 	if (PyErr_ExceptionMatches(PyExc_SystemExit)) return ENDED; /* set, so that it is raised from here */
 	long how = PyErr_ExceptionMatches(PyExc_KeyboardInterrupt) ? INTERRUPTED : RAISED;

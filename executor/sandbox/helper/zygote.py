@@ -20,17 +20,17 @@ def run(lib, modules):
     os.environ.update(v.split("=", 1) for v in variables)
     sys.orig_argv[:] = argv
     sys.argv[:] = argv[2:]
-    sys.path[0] = os.getcwd()
     for module in [m for m in sys.modules if m not in modules]:
         del sys.modules[module]
     name = os.path.abspath(argv[2])  # as Python 3.9 and later name it
+    sys.path[0] = os.path.dirname(os.path.realpath(name))
     loader = sys.modules["_frozen_importlib_external"].SourceFileLoader("__main__", name)
     main = sys.modules["__main__"] = type(sys)("__main__")
     main.__dict__.update(__loader__=loader, __annotations__={}, __builtins__=__builtins__, __file__=name, __cached__=None)
     interrupted = False
     try:
         status = lib.zygote_run(name.encode("utf-8", "surrogateescape"), main.__dict__)
-        interrupted = status == 2
+        interrupted = status == 3
     except SystemExit as end:
         status = end.code
     del main
@@ -59,6 +59,8 @@ def leave(status, interrupted, modules):
     if status is not None and not isinstance(status, int):
         print(status, file=sys.stderr)
         status = 1
+    if status is not None and not -1 << 63 <= status < 1 << 63:
+        status = -1  # what does not fit is an error
     flushed = flush()
     sys.last_type = sys.last_value = sys.last_traceback = None
     for name in [m for m in sys.modules if m not in modules or m == "__main__"]:
