@@ -131,6 +131,26 @@
 // disk size) makes a run cold. Two differences can be seen: the program's time
 // and counters leave the interpreter's start out, and so does its denied list.
 //
+// Where none waits, a Python program is forked from its tenant's zygote: a Python
+// that has imported what programs often do, keeps the helper's privileges, and
+// has never run a program or held a byte of one.
+//
+//	zygote ── clone(NEWPID) ─► PID 1, which reads the run's request itself and takes
+//	                           every step of a cold one's, in the same code
+//	                             └─ fork ─► PID 2, which takes every step of a cold
+//	                                        one's but the exec
+//
+// The zygote's library (helper/zygote.c) is made of the same source as the helper.
+// A program can tell a fork from a cold start: what was imported is there already,
+// one more frame is below its own, its command line in /proc is the zygote's, and
+// the hash secret, the layout and the stack's canary are those of the tenant's
+// other forks. The forked interpreter ends as others do (threads, atexit,
+// finalizers of what the program holds, flushed streams) and leaves out taking
+// down what the zygote had made. A tenant whose runs time out three times in a row
+// starts cold until five in a row have not. How much a fork saves is the
+// machine's: it is page tables and copies on write, which are dear in a guest
+// without nested paging.
+//
 // # What it does not do
 //
 // It is one kernel: a kernel bug that is reachable through the allowed calls is

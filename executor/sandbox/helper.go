@@ -26,7 +26,7 @@ type helper struct {
 	exe     *os.File
 	path    string
 	proc    *os.File // the host's /proc
-	library *os.File // what a zygote loads; nil where it was not compiled in
+	library []byte   // what a zygote loads; nil where it was not compiled in
 }
 
 func newHelper() (*helper, error) {
@@ -45,20 +45,12 @@ func newHelper() (*helper, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open /proc: %w", err), exe.Close())
 	}
-	h := &helper{exe: exe, path: ownFile(exe), proc: proc}
-	if library, err := embedded.ReadFile("helper/sandbox-helper.so"); err == nil {
-		if h.library, err = memfd("sandbox-helper.so", library, unix.MFD_EXEC); err != nil {
-			return nil, errors.Join(fmt.Errorf("put the zygote's library into memory: %w", err), h.close())
-		}
-	}
-	return h, nil
+	library, _ := embedded.ReadFile("helper/sandbox-helper.so") // whoever wants a zygote is told
+	// Not /proc/self: the child's own table is rearranged before it executes.
+	return &helper{exe: exe, path: fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), exe.Fd()), proc: proc, library: library}, nil
 }
 
-// ownFile names a file of this process to its children. Not by /proc/self: their
-// tables are their own.
-func ownFile(f *os.File) string { return fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), f.Fd()) }
-
-func (h *helper) close() error { return closeFiles(h.exe, h.proc, h.library) }
+func (h *helper) close() error { return errors.Join(h.exe.Close(), h.proc.Close()) }
 
 // memfd returns a sealed memory file positioned at its start.
 func memfd(name string, data []byte, flags int) (*os.File, error) {

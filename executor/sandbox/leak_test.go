@@ -18,6 +18,7 @@ import (
 func modes() map[schemas.Start]Config {
 	return map[schemas.Start]Config{
 		schemas.StartCold:     {Node: noInterpreter},
+		schemas.StartForked:   {Node: noInterpreter},
 		schemas.StartPrepared: {Node: noInterpreter, Warm: true, AheadStart: 2, AheadMin: 2, AheadMax: 2},
 	}
 }

@@ -76,7 +76,7 @@ func outermost(paths []string) []string {
 }
 
 // request is the whole tree as a message to the helper.
-func (r *root) request(nested bool, interpreters []*Interpreter, library *os.File) *request {
+func (r *root) request(nested bool, interpreters []*Interpreter, library []byte) *request {
 	q := newRequest(verbBase)
 	r.requests = q
 	if nested {
@@ -107,7 +107,7 @@ func (r *root) request(nested bool, interpreters []*Interpreter, library *os.Fil
 	r.copyTools()
 	if library != nil {
 		r.mkdir(filepath.Dir(zygoteLibrary[1:]))
-		q.pair(tagCopy, zygoteLibrary[1:], ownFile(library))
+		q.contents(zygoteLibrary[1:], library)
 		q.contents(zygoteScript[1:], []byte(zygoteSource))
 	}
 	for _, in := range interpreters {

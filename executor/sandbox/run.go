@@ -74,7 +74,10 @@ func (s *Sandbox) ready(ctx context.Context, spec Spec, limits Limits) (*prepare
 	if !ok {
 		return nil, nil
 	}
-	p := s.ahead.take(k)
+	var p *prepared
+	if s.config.Warm {
+		p = s.ahead.take(k)
+	}
 	if p == nil && spec.Start == "" {
 		return nil, nil
 	}

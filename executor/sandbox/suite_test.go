@@ -147,22 +147,38 @@ func newSandbox(t *testing.T, c Config) *Sandbox {
 func TestHostile(t *testing.T) {
 	t.Setenv("CALLGATE_TEST_SECRET_KEY", "do not tell")
 	host := lookAtHost(t)
-	s := newSandbox(t, Config{})
+	s := newSandbox(t, Config{ZygoteRuns: 1 << 20})
+	runOK(t, s, Spec{Language: schemas.Python, Code: []byte("pass"), Start: schemas.StartForked}) // its zygote stays
 	host.settled(t, s)
 	for _, p := range hostile(t) {
-		t.Run(p.name, func(t *testing.T) {
-			r, err := s.Run(context.Background(), p.spec(t))
-			if err != nil {
-				t.Fatal(err)
-			}
-			p.expect(t, r)
-			host.intact(t, s)
-			next, err := s.Run(context.Background(), Spec{Language: schemas.Python, Code: []byte("print(6 * 7)")})
-			if err != nil || !next.OK() || next.Stdout != "42\n" {
-				t.Errorf("the next job: %v, %+v", err, next.RunReport)
-			}
-		})
+		spec := p.spec(t)
+		for _, spec.Start = range s.starts(spec) {
+			t.Run(string(spec.Start)+"/"+p.name, func(t *testing.T) {
+				r, err := s.Run(context.Background(), spec)
+				if err != nil {
+					t.Fatal(err)
+				}
+				p.expect(t, r)
+				host.intact(t, s)
+				next, err := s.Run(context.Background(), Spec{Language: schemas.Python, Code: []byte("print(6 * 7)"), Start: schemas.StartCold})
+				if err != nil || !next.OK() || next.Stdout != "42\n" {
+					t.Errorf("the next job: %v, %+v", err, next.RunReport)
+				}
+			})
+		}
 	}
+}
+
+// starts are the ways in which spec can be started.
+func (s *Sandbox) starts(spec Spec) []schemas.Start {
+	out := []schemas.Start{schemas.StartCold}
+	if s.forks(spec) {
+		out = append(out, schemas.StartForked)
+	}
+	if _, ok := s.kindOf(spec, spec.Limits.orDefault(s.config.Limits)); ok {
+		out = append(out, schemas.StartPrepared)
+	}
+	return out
 }
 
 // TestBenign runs what ordinary programs do. Nothing may be denied on the way:
@@ -170,17 +186,22 @@ func TestHostile(t *testing.T) {
 func TestBenign(t *testing.T) {
 	s := newSandbox(t, Config{})
 	for _, p := range programs(t, "benign") {
-		t.Run(p.name, func(t *testing.T) {
-			t.Parallel()
-			r, err := s.Run(context.Background(), p.spec(t))
-			if err != nil {
-				t.Fatal(err)
-			}
-			p.want["class"] = "ok"
-			p.expect(t, r)
-			if len(r.Denied) > 0 || len(r.StderrBytes()) > 0 {
-				t.Errorf("denied %v, stderr %.500q", r.Denied, r.StderrBytes())
-			}
-		})
+		p.want["class"] = "ok"
+		spec := p.spec(t)
+		for _, start := range s.starts(spec) {
+			t.Run(string(start)+"/"+p.name, func(t *testing.T) {
+				t.Parallel()
+				spec := spec
+				spec.Start = start
+				r, err := s.Run(context.Background(), spec)
+				if err != nil {
+					t.Fatal(err)
+				}
+				p.expect(t, r)
+				if len(r.Denied) > 0 || len(r.StderrBytes()) > 0 {
+					t.Errorf("denied %v, stderr %.500q", r.Denied, r.StderrBytes())
+				}
+			})
+		}
 	}
 }
