@@ -4,13 +4,14 @@ import "callgate.dev/schemas"
 
 // manner is how a job wants its programs run, beside what bounds them.
 type manner struct {
+	tenant        string        // whose zygote it may be forked from
 	start         schemas.Start // "" as the sandbox finds best
 	deterministic bool
 }
 
-func mannerOf(job schemas.Job) manner {
-	m := manner{deterministic: job.Deterministic}
-	if c := job.Contract; c != nil {
+func mannerOf(in schemas.Envelope) manner {
+	m := manner{tenant: in.Tenant, deterministic: in.Job.Deterministic}
+	if c := in.Job.Contract; c != nil {
 		m.start = c.Isolation.Start()
 	}
 	return m

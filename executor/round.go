@@ -31,7 +31,7 @@ func (e *Executor) round(ctx context.Context, in schemas.Envelope) (schemas.Enve
 		tree := before
 		for _, call := range calls {
 			var result schemas.CallResult
-			if result, tree, err = e.call(ctx, call, tree, in.Job); err != nil {
+			if result, tree, err = e.call(ctx, in, call, tree); err != nil {
 				return schemas.Envelope{}, fmt.Errorf("call %s (%s): %w", call.ID, call.Tool, err)
 			}
 			if err := round.Bind(result); err != nil {
@@ -78,8 +78,8 @@ func callTimeout(call schemas.Call, limits schemas.Limits) time.Duration {
 
 // call runs one call. What it did wrong is in the result; then the tree is as
 // it was, but for what a program wrote before it failed.
-func (e *Executor) call(ctx context.Context, call schemas.Call, tree workspace.Tree, job schemas.Job) (schemas.CallResult, workspace.Tree, error) {
-	limits := job.Limits
+func (e *Executor) call(ctx context.Context, in schemas.Envelope, call schemas.Call, tree workspace.Tree) (schemas.CallResult, workspace.Tree, error) {
+	limits := in.Job.Limits
 	var out any
 	var err error
 	result := schemas.CallResult{CallID: call.ID}
@@ -91,11 +91,11 @@ func (e *Executor) call(ctx context.Context, call schemas.Call, tree workspace.T
 			lang = schemas.JavaScript
 		}
 		limits.RunTimeoutMS = callTimeout(call, limits).Milliseconds()
-		return e.execute(ctx, call, lang, tree, limits, mannerOf(job).apart(call.Isolation))
+		return e.execute(ctx, call, lang, tree, limits, mannerOf(in).apart(call.Isolation))
 	case schemas.ToolReadFile:
 		out, err = readFile(tree, call.Arguments)
 	case schemas.ToolWriteFile:
-		tree, out, err = writeFile(tree, e.workspaceLimits(limits), job.Contract.MaxFileBytes(), call.Arguments)
+		tree, out, err = writeFile(tree, e.workspaceLimits(limits), in.Job.Contract.MaxFileBytes(), call.Arguments)
 	case schemas.ToolListFiles:
 		out, err = listFiles(tree, call.Arguments)
 	default:

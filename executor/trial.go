@@ -25,7 +25,7 @@ func (e *Executor) trial(ctx context.Context, in schemas.Envelope) (schemas.Enve
 		return schemas.Envelope{}, err
 	}
 	t := trial{executor: e, before: before, after: before, program: program{
-		lang: in.Code.Language, source: source, limits: in.Job.Limits, module: facts.SourceType == "module", manner: mannerOf(in.Job),
+		lang: in.Code.Language, source: source, limits: in.Job.Limits, module: facts.SourceType == "module", manner: mannerOf(in),
 	}}
 	if c := in.Job.Contract; c != nil {
 		t.tests, t.wantsOutput = c.Tests, len(c.ResultSchema) > 0

@@ -98,9 +98,9 @@ func TestBenchPipeline(t *testing.T) {
 
 func TestBenchSandbox(t *testing.T) {
 	r := benched(t, "sandbox", "--jobs", "2", "--pace", "1ms")
-	figures(t, r, "bare python 1", "sandbox_cold python 1", "sandbox_prepared python 1", "bare javascript 1", "sandbox_cold javascript 1", "sandbox_prepared javascript 1",
+	figures(t, r, "bare python 1", "sandbox_cold python 1", "sandbox_prepared python 1", "sandbox_forked python 1", "bare javascript 1", "sandbox_cold javascript 1", "sandbox_prepared javascript 1",
 		"sandbox_cold python 2", "sandbox_warm python 2", "heap_small python 1", "heap_500mb python 1")
-	claims(t, r, "cold_to_bare", "prepared_to_bare", "warm_throughput", "memory_beyond_interpreter", "heap_independence")
+	claims(t, r, "cold_to_bare", "prepared_to_bare", "forked_to_bare", "warm_throughput", "memory_beyond_interpreter", "heap_independence")
 	claims(t, r, "cold_to_bare")
 	if len(r.Figures)%4 != 0 { // two languages, each back to back and paced
 		t.Errorf("%d figures", len(r.Figures))

@@ -208,6 +208,11 @@ func isLibrary(s string) error {
 	return sandbox.Config{Libraries: []string{s}}.Validate()
 }
 
+// isModuleName checks for a module that a zygote can import.
+func isModuleName(s string) error {
+	return sandbox.Config{ZygoteModules: []string{s}}.Validate()
+}
+
 func isDirectory(s string) error {
 	info, err := os.Stat(s)
 	var path *os.PathError

@@ -100,7 +100,7 @@ func (p *pipeline) dispatcher(context.Context) error {
 
 func (p *pipeline) executor(ctx context.Context) error {
 	box, err := sandbox.New(sandbox.Config{
-		AllowMissing: p.allowMissing, Libraries: p.libraries, Prepared: 2 * *p.slots[roleExecutor], Warm: true,
+		AllowMissing: p.allowMissing, Libraries: p.libraries, Prepared: 2 * *p.slots[roleExecutor], Warm: true, ZygoteModules: p.preimport,
 	})
 	if err != nil {
 		return err

@@ -20,7 +20,8 @@ import (
 const (
 	goalFootprint = 2 << 20 // bytes a sandbox, beyond its interpreter
 	together      = 24      // programs that are alive at once, few enough for a small machine
-	settled       = 2 * time.Second
+	settled       = time.Second
+	turns         = 3
 	sleeps        = "import time; time.sleep(3600)"
 )
 
@@ -36,9 +37,14 @@ func footprint(ctx context.Context, c Config, report *Report, box *sandbox.Sandb
 	}
 	c.say("memory of %d sandboxes", together)
 	var samples []float64
-	for range c.Rounds {
+	for range turns {
 		in, err := taken(ctx, func(ctx context.Context) error {
-			_, err := box.Run(ctx, sandbox.Spec{Language: schemas.Python, Args: []string{"-c", sleeps}, Start: schemas.StartCold})
+			res, err := box.Run(ctx, sandbox.Spec{
+				Language: schemas.Python, Args: []string{"-c", sleeps}, Start: schemas.StartCold, Limits: sandbox.Limits{WallMS: 3600_000},
+			})
+			if err == nil {
+				err = fmt.Errorf("%s: %s: %s", res.Status, res.Detail, res.StderrBytes())
+			}
 			return err
 		})
 		if err != nil {

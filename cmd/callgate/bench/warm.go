@@ -27,11 +27,19 @@ func warmSpec(lang schemas.Language, start schemas.Start) sandbox.Spec {
 // warm are the starts that do not begin with the interpreter's own.
 func warm(box *sandbox.Sandbox, lang schemas.Language) []*startCase {
 	spec := warmSpec(lang, schemas.StartPrepared)
-	return []*startCase{{
+	cases := []*startCase{{
 		name: "sandbox_prepared", means: "in a new sandbox whose interpreter waits",
 		before: func(ctx context.Context) error { return box.Await(ctx, spec) },
 		run:    func(ctx context.Context) error { return ran(ctx, box, spec) },
 	}}
+	if lang == schemas.Python {
+		fork := warmSpec(lang, schemas.StartForked)
+		cases = append(cases, &startCase{
+			name: "sandbox_forked", means: "in a new sandbox, forked from a zygote",
+			run: func(ctx context.Context) error { return ran(ctx, box, fork) },
+		})
+	}
+	return cases
 }
 
 // throughput runs as many programs as there are processors, one after the other
