@@ -36,6 +36,9 @@ type RunReport struct {
 	WorkspaceDigest string    `json:"workspace_digest,omitempty"`
 	Changed         []Changed `json:"changed"`
 	Isolation       Isolation `json:"isolation"`
+	// Network are the connections to the hosts that the run might reach, the
+	// first of them where there were very many.
+	Network []Connection `json:"network,omitempty"`
 }
 
 // Changed is a file that a run made or changed; SHA256 is empty and Size -1
@@ -65,6 +68,7 @@ type Isolation struct {
 	Landlock   int               `json:"landlock"`
 	Limits     map[string]int64  `json:"limits"`
 	Missing    []string          `json:"missing"`            // downgrades that the operator allowed
+	Network    []string          `json:"network,omitempty"`  // hosts that it might reach
 	Versions   map[string]string `json:"versions,omitempty"` // interpreter and sandbox
 	// Libraries are what programs of the language may import beside its own
 	// library: distributions as "name version", and directories. At most 100,

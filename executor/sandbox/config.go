@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"callgate.dev/executor/sandbox/network"
 )
 
 // Config says what a Sandbox may use. The zero value is right on a machine
@@ -62,6 +64,14 @@ type Config struct {
 
 	// Limits are the defaults of a run; its zero fields mean DefaultLimits.
 	Limits Limits
+
+	// NetworkHosts are the hosts that runs may ask for, by name or, as
+	// "*.example.com", by the end of the name. Empty means none: then no run
+	// reaches anything.
+	NetworkHosts []string
+
+	// Network bounds the connections of a run to its hosts.
+	Network network.Config
 
 	// AllowMissing names each capability (see Capabilities) that this
 	// machine may lack. What is missing and not named makes New fail.
@@ -122,6 +132,14 @@ func (c Config) Validate() error {
 				errs = append(errs, fmt.Errorf("config names %q, which a run's own %s would hide; put it elsewhere", p, own))
 			}
 		}
+	}
+	for _, h := range c.NetworkHosts {
+		if err := network.CheckPattern(h); err != nil {
+			errs = append(errs, fmt.Errorf("config.network_hosts has %w", err))
+		}
+	}
+	if err := c.Network.Validate(); err != nil {
+		errs = append(errs, fmt.Errorf("config.network: %w", err))
 	}
 	for _, m := range c.AllowMissing {
 		if !slices.Contains(Capabilities, m) {

@@ -18,6 +18,7 @@ type execution struct {
 	slot    *slot
 	limits  Limits
 	starter starter
+	access  *access // nil for a run without hosts
 	child   *child
 	began   time.Time
 	output  [2]*os.File // our ends of stdout and stderr
@@ -43,7 +44,10 @@ func (x *execution) request(argv, env []string, joins int) *request {
 	}
 	x.limits.rlimits(q)
 	s.root.rules(q)
-	if len(s.filter.program) > 0 {
+	switch {
+	case x.access != nil:
+		x.access.request(q, s)
+	case len(s.filter.program) > 0:
 		q.bytes(tagFilter, s.filter.program)
 	}
 	return q

@@ -167,7 +167,7 @@ func (c *child) kill() {
 // at the end of the conversation.
 func (c *child) receive() (*reply, []int, error) {
 	buf := make([]byte, replySize+1)
-	oob := make([]byte, unix.CmsgSpace(8*4))
+	oob := make([]byte, unix.CmsgSpace(maxFDs*4))
 	for {
 		n, oobn, _, _, err := unix.Recvmsg(c.control, buf, oob, unix.MSG_CMSG_CLOEXEC)
 		if errors.Is(err, unix.EINTR) {

@@ -76,7 +76,7 @@ func look(c Config) *machine {
 	if m.helper, err = newHelper(); err != nil {
 		m.lack("helper", err.Error(), false)
 	}
-	if m.filter, err = compileFilter(); err != nil {
+	if m.filter, err = compileFilter(syscallPolicy); err != nil {
 		m.lack(CapSeccomp, err.Error(), true)
 		m.filter = &filter{}
 	}

@@ -45,6 +45,8 @@ type root struct {
 var libraryDirs = []string{
 	"/lib64", "/usr/lib64", "/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib/aarch64-linux-gnu", "/usr/lib/aarch64-linux-gnu",
 	"/lib/ld-linux-aarch64.so.1", "/lib/ld-musl-x86_64.so.1", "/usr/lib/locale/C.utf8", "/usr/share/zoneinfo", "/etc/ld.so.cache",
+	// What TLS clients trust; links lead from the first into the others, and to it from the last.
+	"/etc/ssl/certs", "/usr/share/ca-certificates", "/usr/local/share/ca-certificates", "/usr/lib/ssl",
 }
 
 func newRoot(interpreters []*Interpreter, extra []string) *root {

@@ -30,6 +30,9 @@ func (s *Sandbox) run(ctx context.Context, spec Spec, res *Result) (err error) {
 	if s.interpreters[spec.Language] == nil {
 		return unavailable(fmt.Errorf("this sandbox has no %s interpreter", spec.Language))
 	}
+	if err := s.permit(spec.Network); err != nil {
+		return err
+	}
 	if spec.Workspace != nil {
 		limits.DiskBytes, limits.DiskFiles = spec.Workspace.limits.DiskBytes, spec.Workspace.limits.DiskFiles
 	}
@@ -162,6 +165,13 @@ func (s *Sandbox) runNow(ctx context.Context, w *Workspace, before Snapshot, spe
 			return "", f, err
 		}
 		argv = in.argv(spec, program)
+	}
+	if len(spec.Network) > 0 {
+		if x.access, err = s.open(w.slot, spec.Network); err != nil {
+			return program, f, err
+		}
+		res.Isolation.Network, res.Isolation.Seccomp = spec.Network, s.digest(s.netFilter)
+		defer func() { res.Network = x.access.forwarder.Close() }()
 	}
 	f, err = x.do(ctx, argv, s.environment(spec), spec.Stdin, res)
 	return program, f, err

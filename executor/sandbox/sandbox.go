@@ -17,6 +17,7 @@ type Sandbox struct {
 	helper       *helper
 	interpreters map[schemas.Language]*Interpreter
 	filter       *filter
+	netFilter    *filter // of runs with hosts
 	landlock     int
 	cgroups      *cgroups
 	root         *root
@@ -73,6 +74,10 @@ func (s *Sandbox) prepare() error {
 	s.helper, m.helper = m.helper, nil
 	s.filter, s.landlock, s.cgroups = m.filter, m.landlock, m.cgroups
 	m.cgroups = nil
+	var err error
+	if s.netFilter, err = compileFilter(syscallPolicy + networkPolicy); err != nil {
+		return err
+	}
 	for _, in := range m.interpreters {
 		s.interpreters[in.Language] = in
 	}
@@ -148,15 +153,12 @@ func (s *Sandbox) release() error {
 func (s *Sandbox) isolation(l Limits) schemas.Isolation {
 	iso := schemas.Isolation{
 		Namespaces: []string{"user", "pid", "mount", "net", "ipc", "uts", "cgroup"},
-		Seccomp:    s.filter.digest,
+		Seccomp:    s.digest(s.filter),
 		Cgroup:     s.cgroups.version,
 		Landlock:   s.landlock,
 		Limits:     l.Map(),
 		Missing:    append([]string{}, s.missing...),
 		Versions:   map[string]string{"sandbox": Version, "kernel": kernelRelease()},
-	}
-	if slices.Contains(s.missing, CapSeccomp) {
-		iso.Seccomp = ""
 	}
 	if slices.Contains(s.missing, CapLandlock) {
 		iso.Landlock = 0
@@ -165,6 +167,14 @@ func (s *Sandbox) isolation(l Limits) schemas.Isolation {
 		iso.Versions[string(in.Language)] = in.Version
 	}
 	return iso
+}
+
+// digest names the filter that holds, if one does.
+func (s *Sandbox) digest(f *filter) string {
+	if slices.Contains(s.missing, CapSeccomp) {
+		return ""
+	}
+	return f.digest
 }
 
 // Version of the sandbox: what a result's isolation names.

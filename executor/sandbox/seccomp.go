@@ -19,6 +19,11 @@ import (
 //go:embed policy/syscalls.txt
 var syscallPolicy string
 
+// networkPolicy is added for runs with hosts.
+//
+//go:embed policy/network.txt
+var networkPolicy string
+
 // rule is one line of the policy.
 type rule struct {
 	name string
@@ -98,11 +103,11 @@ type filter struct {
 	digest  string // "sha256:…" of program
 }
 
-// compileFilter runs once. What no rule matches is sent to the run's PID 1,
+// compileFilter runs once for each policy. What no rule matches is sent to the run's PID 1,
 // which answers and remembers it. So are calls of the machine's other ABIs (int
 // 0x80, x32): their numbers mean other calls.
-func compileFilter() (*filter, error) {
-	rules, err := parsePolicy(syscallPolicy)
+func compileFilter(policy string) (*filter, error) {
+	rules, err := parsePolicy(policy)
 	if err != nil {
 		return nil, fmt.Errorf("parse the system call policy: %w", err)
 	}

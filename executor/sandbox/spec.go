@@ -37,6 +37,11 @@ type Spec struct {
 	// which threads get on.
 	Deterministic bool `json:"deterministic,omitempty"`
 
+	// Network names the hosts that the program may reach, each with a port
+	// after a colon unless it is 80 and 443; see package network. Empty means
+	// none. The operator has to allow them: [Config].NetworkHosts.
+	Network []string `json:"network,omitempty"`
+
 	// Start says how the interpreter comes to be. "" is as the Sandbox finds
 	// best: cold without [Config].Warm; else one that waits, or, for Python,
 	// one forked from the zygote, or cold. A run that cannot be prepared or
@@ -103,7 +108,7 @@ func (s Spec) Validate() error {
 	if s.Start != "" && !slices.Contains(starts, s.Start) {
 		errs = append(errs, fmt.Errorf("start is %q, expected one of %v, or nothing", s.Start, starts))
 	}
-	errs = append(errs, s.Limits.Validate())
+	errs = append(errs, checkNetwork(s.Network), s.Limits.Validate())
 	return errors.Join(errs...)
 }
 

@@ -27,6 +27,7 @@ const (
 	verbPing   verb = 6
 	verbZygote verb = 7
 	verbFork   verb = 8 // to a zygote
+	verbListen verb = 9
 )
 
 type tag uint16
@@ -48,6 +49,8 @@ const (
 	tagCgroups
 	tagLandlock
 	tagDenied
+	tagListen
+	tagHosts
 )
 
 const (
@@ -100,6 +103,11 @@ func (r *request) landlock(rights uint32, path string) {
 	r.bytes(tagLandlock, append(append(b, path...), 0))
 }
 
+func (r *request) listen(address, port uint32) {
+	b := binary.LittleEndian.AppendUint32(nil, address)
+	r.bytes(tagListen, binary.LittleEndian.AppendUint32(b, port))
+}
+
 func (r *request) message() ([]byte, error) {
 	if r.buf.Len() > maxRequest || r.items > maxItems {
 		return nil, fmt.Errorf("arguments and environment are too large: %d bytes in %d parts, at most %d in %d",
@@ -126,6 +134,9 @@ const (
 	endedAsked         // by PID 1, because the supervisor asked
 	endedLocks         // by PID 1, for too many file locks
 )
+
+// maxFDs is how many descriptors one reply may bring.
+const maxFDs = 64
 
 const (
 	deniedNumbers  = 512

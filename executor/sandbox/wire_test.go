@@ -22,7 +22,7 @@ func TestWireAgreesWithHelper(t *testing.T) {
 	}
 	header := string(b)
 	for name, want := range map[string]int{
-		"REQUEST_MAGIC": requestMagic, "REPLY_MAGIC": replyMagic, "VERB_BASE": int(verbBase), "VERB_SLOT": int(verbSlot), "VERB_RUN": int(verbRun), "VERB_CHECK": int(verbCheck), "VERB_GO": int(verbGo), "VERB_PING": int(verbPing), "VERB_ZYGOTE": int(verbZygote), "VERB_FORK": int(verbFork),
+		"REQUEST_MAGIC": requestMagic, "REPLY_MAGIC": replyMagic, "VERB_BASE": int(verbBase), "VERB_SLOT": int(verbSlot), "VERB_RUN": int(verbRun), "VERB_CHECK": int(verbCheck), "VERB_GO": int(verbGo), "VERB_PING": int(verbPing), "VERB_ZYGOTE": int(verbZygote), "VERB_FORK": int(verbFork), "VERB_LISTEN": int(verbListen),
 		"FLAG_NESTED": flagNested, "FLAG_CGROUP2": flagCgroup2, "FLAG_NO_LANDLOCK": flagNoLandlock, "FLAG_NO_FILTER": flagNoFilter, "FLAG_NO_NETNS": flagNoNetns,
 		"REPLY_READY": int(replyReady), "REPLY_FAILED": int(replyFailed), "REPLY_STARTED": int(replyStarted), "REPLY_EXITED": int(replyExited), "TAG_FLAGS": int(tagFlags),
 	} {
@@ -36,7 +36,7 @@ func TestWireAgreesWithHelper(t *testing.T) {
 		}
 	}
 	tags := regexp.MustCompile(`TAG_\w+`).FindAllString(header[strings.Index(header, "TAG_FLAGS"):strings.Index(header, "TAG_LAST")], -1)
-	if got := len(tags); got != int(tagDenied) || tags[tagDenied-1] != "TAG_DENIED" || tags[tagRlimit-1] != "TAG_RLIMIT" {
+	if got := len(tags); got != int(tagHosts) || tags[tagHosts-1] != "TAG_HOSTS" || tags[tagDenied-1] != "TAG_DENIED" || tags[tagRlimit-1] != "TAG_RLIMIT" {
 		t.Errorf("%d tags in the header: %v", got, tags)
 	}
 }

@@ -29,7 +29,8 @@ enum { VERB_BASE = 1, VERB_SLOT = 2, VERB_RUN = 3, VERB_CHECK = 4 };
 /* Said to PID 1 of a run that waits for its program. */
 enum { VERB_GO = 5, VERB_PING = 6 };
 /* Starts a zygote; said to a zygote: start a run. */
-enum { VERB_ZYGOTE = 7, VERB_FORK = 8, VERB_LAST };
+enum { VERB_ZYGOTE = 7, VERB_FORK = 8 };
+enum { VERB_LISTEN = 9, VERB_LAST };
 
 /* Field tags of a request. Each field is a u16 tag, a u32 length and that many bytes. */
 enum {
@@ -49,6 +50,8 @@ enum {
 	TAG_CGROUPS,   /* run: u32 number of v1 tasks descriptors, or of one v2 directory */
 	TAG_LANDLOCK,  /* run: u32 LL_* rights, path, NUL-terminated */
 	TAG_DENIED,    /* run: u32 how many denied calls end the run */
+	TAG_LISTEN,    /* listen: u32 IPv4 address, u32 port; run: the same, to be connected to */
+	TAG_HOSTS,     /* run: what /etc/hosts holds, NUL-terminated */
 	TAG_LAST
 };
 
@@ -88,6 +91,7 @@ struct reply {
 	char detail[64];      /* the path or value it failed on */
 };
 
+#define MAX_FDS 64 /* in one reply */
 #define MAX_REQUEST (192 * 1024)
 #define MAX_ITEMS 512
 
@@ -101,7 +105,7 @@ struct item {
 
 struct request {
 	uint32_t verb, flags, id, cgroups, denied_max;
-	const char *tmpfs;
+	const char *tmpfs, *hosts;
 	struct item items[MAX_ITEMS];
 	uint32_t n;
 	char *argv[MAX_ITEMS], *envp[MAX_ITEMS];
@@ -122,6 +126,10 @@ _Noreturn void base(struct request *r);
 _Noreturn void slot(struct request *r);
 _Noreturn void run(struct request *r);
 _Noreturn void start_zygote(struct request *r);
+_Noreturn void listen_for(struct request *r);
+
+/* hosts.c */
+void hosts(const char *text);
 
 /* user.c: becomes the program. Reports into shared memory, because its parent waits as after vfork. */
 struct shared {

@@ -1,6 +1,6 @@
 /*
  * Landlock, the second layer: what the mounts leave reachable is allowed by path once more, so that a
- * mistake in one layer is not yet a hole. TCP is denied, and where the kernel knows scopes (ABI 6),
+ * mistake in one layer is not yet a hole. TCP is denied but for connecting to the ports of a run with hosts, and where the kernel knows scopes (ABI 6),
  * abstract sockets and signals stay inside.
  */
 #include "helper.h"
@@ -25,6 +25,11 @@ enum { LL_READ = 1, LL_EXECUTE = 2, LL_WRITE = 4, LL_DEVICE = 8, LL_LIST = 16 };
 struct attr { /* struct landlock_ruleset_attr of ABI 6; older headers lack the tail */
 	uint64_t fs, net, scoped;
 };
+
+struct port_attr { /* struct landlock_net_port_attr of ABI 4 */
+	uint64_t allowed, port;
+};
+enum { RULE_NET_PORT = 2, NET_CONNECT = 2 };
 
 static uint64_t rights(uint32_t want, uint64_t handled)
 {
@@ -52,6 +57,16 @@ static int allow(int ruleset, struct item *it, uint64_t handled)
 	return e;
 }
 
+/* Connecting alone: nothing in the run ever listens. */
+static int allow_port(int ruleset, struct item *it)
+{
+	struct port_attr rule = { .allowed = NET_CONNECT };
+	uint32_t port;
+	memcpy(&port, it->data + 4, 4);
+	rule.port = port;
+	return (int)syscall(SYS_landlock_add_rule, ruleset, RULE_NET_PORT, &rule, 0);
+}
+
 int landlock(struct request *r, const char **detail)
 {
 	int abi = (int)syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
@@ -70,6 +85,8 @@ int landlock(struct request *r, const char **detail)
 			*detail = r->items[i].data + 4;
 			return -1;
 		}
+	for (uint32_t i = 0; abi >= 4 && i < r->n; i++)
+		if (r->items[i].tag == TAG_LISTEN && allow_port(ruleset, &r->items[i]) < 0) return -1;
 	if (syscall(SYS_landlock_restrict_self, ruleset, 0) < 0) return -1;
 	close(ruleset);
 	return abi;

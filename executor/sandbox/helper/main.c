@@ -13,6 +13,7 @@ int main(void)
 	case VERB_SLOT: slot(&request);
 	case VERB_RUN: run(&request);
 	case VERB_ZYGOTE: start_zygote(&request);
+	case VERB_LISTEN: listen_for(&request);
 	}
 	struct reply ok = { .kind = REPLY_READY };
 	reply(&ok, NULL, 0);

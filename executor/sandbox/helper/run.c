@@ -62,6 +62,7 @@ static void enter(struct request *r)
 	umask(0);
 	if (mkdir("/tmp/.shm", 01777) < 0) die("run.shm", NULL);
 	umask(022);
+	if (r->hosts) hosts(r->hosts);
 	if (chdir("/workspace") < 0) die("run.workspace", NULL);
 	/* What protects PID 1 from its children is that it cannot be read or traced. */
 	if (prctl(PR_SET_DUMPABLE, 0) < 0) die("run.undumpable", NULL);

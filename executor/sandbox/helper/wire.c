@@ -33,6 +33,8 @@ static int check_item(struct request *r, struct item *it)
 		if (it->tag == TAG_CGROUPS) r->cgroups = u32(it->data);
 		if (it->tag == TAG_DENIED) r->denied_max = u32(it->data);
 		return r->cgroups > 8 ? -1 : 0;
+	case TAG_LISTEN:
+		return it->len == 8 ? 0 : -1;
 	case TAG_RLIMIT:
 		return it->len == 12 ? 0 : -1;
 	case TAG_FILTER:
@@ -51,6 +53,7 @@ static int check_item(struct request *r, struct item *it)
 	}
 	if (memchr(it->data, 0, it->len) != it->data + it->len - 1) return -1;
 	if (it->tag == TAG_TMPFS) r->tmpfs = it->data;
+	if (it->tag == TAG_HOSTS) r->hosts = it->data;
 	if (it->tag == TAG_ARG) r->argv[r->argc++] = (char *)it->data;
 	if (it->tag == TAG_ENV) r->envp[r->envc++] = (char *)it->data;
 	return 0;
@@ -93,7 +96,7 @@ int receive(struct request *r, char *buf)
 
 void reply(struct reply *r, const int *fds, int nfds)
 {
-	char control[CMSG_SPACE(sizeof(int) * 8)] = { 0 };
+	char control[CMSG_SPACE(sizeof(int) * MAX_FDS)] = { 0 };
 	struct iovec iov = { r, sizeof *r };
 	struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1 };
 	if (nfds > 0) {
