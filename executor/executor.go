@@ -21,6 +21,9 @@ type Config struct {
 	Analyser schemas.Analyser
 	// Blobs holds snapshots that are too large for an event. Required by Handle.
 	Blobs schemas.Blobs
+	// Journal declares a run with hosts before it begins, since what it does
+	// there cannot be done twice. Required by Handle for a job that has hosts.
+	Journal schemas.Journal
 	// Workspace bounds what is kept between runs. A job's disk_bytes bound it
 	// further; a job that asks for more fails with quota_exceeded. Default 1024
 	// files and 1 GiB.
@@ -88,6 +91,9 @@ func (e *Executor) Handle(ctx context.Context, in schemas.Envelope) (schemas.Env
 	}
 	in.Job.Limits = in.Job.Limits.OrDefault()
 	if why := e.tooMuch(in.Job.Limits); why != nil {
+		return in.Fail(why), nil
+	}
+	if why := e.unreachable(in.Job.Contract); why != nil {
 		return in.Fail(why), nil
 	}
 	var next schemas.Envelope

@@ -7,12 +7,13 @@ type manner struct {
 	tenant        string        // whose zygote it may be forked from
 	start         schemas.Start // "" as the sandbox finds best
 	deterministic bool
+	network       []string // hosts that they may reach
 }
 
 func mannerOf(in schemas.Envelope) manner {
 	m := manner{tenant: in.Tenant, deterministic: in.Job.Deterministic}
 	if c := in.Job.Contract; c != nil {
-		m.start = c.Isolation.Start()
+		m.start, m.network = c.Isolation.Start(), c.Network
 	}
 	return m
 }

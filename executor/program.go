@@ -17,6 +17,8 @@ type ProgramSpec struct {
 	// Files is a directory whose regular files are copied into the workspace;
 	// empty means none. What is not copied is named in the report's detail.
 	Files string
+	// Network are the hosts that it may reach; the Sandbox has to allow them.
+	Network []string
 	// Limits bound the run; a zero field means the default.
 	Limits schemas.Limits
 	// Start says how the interpreter comes to be; "" as the sandbox finds best.
@@ -42,7 +44,7 @@ func (e *Executor) RunProgram(ctx context.Context, spec ProgramSpec) (schemas.Ru
 	}
 	report, after, err := e.run(ctx, program{
 		lang: spec.Language, source: spec.Source, stdin: spec.Stdin, limits: limits, module: isModule(spec.Language, spec.Source), await: spec.Await,
-		manner: manner{start: spec.Start, deterministic: spec.Deterministic},
+		manner: manner{start: spec.Start, deterministic: spec.Deterministic, network: spec.Network},
 	}, before)
 	if err != nil {
 		return report, before, err

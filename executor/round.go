@@ -91,6 +91,13 @@ func (e *Executor) call(ctx context.Context, in schemas.Envelope, call schemas.C
 			lang = schemas.JavaScript
 		}
 		limits.RunTimeoutMS = callTimeout(call, limits).Milliseconds()
+		known, err := e.declare(ctx, in.Job, call)
+		if err != nil {
+			return result, tree, err
+		}
+		if known != nil {
+			return *known, tree, nil
+		}
 		return e.execute(ctx, call, lang, tree, limits, mannerOf(in).apart(call.Isolation))
 	case schemas.ToolReadFile:
 		out, err = readFile(tree, call.Arguments)

@@ -38,7 +38,7 @@ func (e *Executor) run(ctx context.Context, p program, before workspace.Tree) (s
 	limits := e.workspaceLimits(p.limits)
 	spec := sandbox.Spec{
 		Language: p.lang, Code: p.source, Stdin: p.stdin,
-		Limits: sandboxLimits(p.limits, limits.Bytes), Files: before.ForRun(), KeepFiles: true, Tenant: p.manner.tenant, Start: p.manner.start, Deterministic: p.manner.deterministic,
+		Limits: sandboxLimits(p.limits, limits.Bytes), Files: before.ForRun(), KeepFiles: true, Tenant: p.manner.tenant, Start: p.manner.start, Deterministic: p.manner.deterministic, Network: p.manner.network,
 	}
 	if p.module {
 		spec.Program = "main.mjs" // the extension is what tells Node
@@ -94,7 +94,7 @@ func (e *Executor) sandboxed(ctx context.Context, spec sandbox.Spec) (sandbox.Re
 		return res, fmt.Errorf("%w: %w", schemas.Errorf(schemas.ClassSandboxUnavailable, "no program can be run"), err)
 	}
 	class := schemas.ClassOf(err)
-	if res.Status == schemas.RunRefused && (class == schemas.ClassDiskLimit || class == schemas.ClassArgumentsInvalid) {
+	if res.Status == schemas.RunRefused && (class == schemas.ClassDiskLimit || class == schemas.ClassArgumentsInvalid || class == schemas.ClassToolDenied) {
 		return res, nil
 	}
 	return res, err

@@ -136,6 +136,10 @@ type Contract struct {
 	// MaxSizeKB bounds each file that the write_file tool writes, in KiB;
 	// DefaultMaxSizeKB when 0.
 	MaxSizeKB int64 `json:"max_size_kb,omitempty"`
+	// Network names the hosts that programs may reach, such as
+	// "api.example.com", each with a port after a colon unless it is 80 and
+	// 443. None by default, and the operator has to allow them.
+	Network []string `json:"network,omitempty"`
 }
 
 // Apart is how far a run's interpreter keeps from what came before it.

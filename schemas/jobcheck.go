@@ -102,6 +102,11 @@ func checkContract(faults *Faults, c Contract, lang Language) {
 			}
 		}
 	}
+	for i, h := range c.Network {
+		if _, err := ParseHost(h); err != nil {
+			faults.add(fmt.Sprintf("/contract/network/%d", i), "%v", err)
+		}
+	}
 	if c.Entrypoint == nil {
 		return
 	}

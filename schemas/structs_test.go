@@ -50,6 +50,7 @@ var described = map[string]any{
 	"run#":                         RunReport{},
 	"run#/$defs/changed":           Changed{},
 	"run#/$defs/isolation":         Isolation{},
+	"run#/$defs/connection":        Connection{},
 	"submission#/$defs/accepted":   Accepted{},
 	"submission#/$defs/rejection":  Rejection{},
 }

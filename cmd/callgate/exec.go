@@ -17,6 +17,7 @@ type localFlags struct {
 	lang         string
 	allowMissing []string
 	libraries    []string
+	network      networkFlags
 }
 
 func (l *localFlags) flags(cmd *cobra.Command) {
@@ -38,7 +39,10 @@ func (l *localFlags) language(file string) (schemas.Language, error) {
 
 // local makes an executor without a pipeline, warm as a worker's or not. The caller closes the sandbox.
 func (l *localFlags) local(warm bool) (*executor.Executor, *sandbox.Sandbox, error) {
-	box, err := sandbox.New(sandbox.Config{AllowMissing: l.allowMissing, Libraries: l.libraries, Prepared: 1, Warm: warm, AheadStart: 1})
+	box, err := sandbox.New(sandbox.Config{
+		AllowMissing: l.allowMissing, Libraries: l.libraries, Prepared: 1, Warm: warm, AheadStart: 1,
+		NetworkHosts: l.network.hosts, Network: l.network.config(nil),
+	})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -56,6 +60,7 @@ func (a *app) execCommand() *cobra.Command {
 		files, out, stdin string
 		warm              bool
 		deterministic     bool
+		reach             []string
 	)
 	cmd := &cobra.Command{
 		Use:   "exec [--lang python|javascript] FILE|-",
@@ -82,7 +87,8 @@ func (a *app) execCommand() *cobra.Command {
 					return err
 				}
 			}
-			spec.Await, spec.Deterministic = warm, deterministic
+			spec.Await, spec.Deterministic, spec.Network = warm, deterministic, reach
+			l.network.allow(reach)
 			e, box, err := l.local(warm)
 			if err != nil {
 				return a.refused(err)
@@ -111,6 +117,8 @@ func (a *app) execCommand() *cobra.Command {
 	numberFlag(f, &limits.DiskBytes, "disk-bytes", d.DiskBytes, 4<<10, m.DiskBytes, fmt.Sprintf("the whole workspace, at most %d", m.DiskBytes))
 	checkedFlag(f, &files, "files", "", isDirectory, "directory whose files are copied into /workspace")
 	f.StringVar(&out, "out", "", "directory to write /workspace to afterwards; made when it is missing")
+	listFlag(f, &reach, "network", isHost, "host that the program may reach, with a port after a colon unless it is 80 and 443")
+	l.network.privateFlag(f)
 	f.BoolVar(&warm, "warm", false, "have the interpreter wait for the program, as a worker does; isolation.start tells whether it could")
 	f.BoolVar(&deterministic, "deterministic", false, "fix what the interpreter seeds: the order of Python's sets, Node's Math.random; not Python's random module, nor the clock")
 	f.StringVar(&stdin, "stdin", "", "file that is the program's standard input, or -")

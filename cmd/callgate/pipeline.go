@@ -42,6 +42,7 @@ type pipelineFlags struct {
 	allowMissing []string
 	libraries    []string
 	preimport    []string
+	network      networkFlags
 	thresholds   machineFlags
 	data         string // directory of the embedded server, where there is one
 	keep         time.Duration
@@ -62,6 +63,7 @@ func (p *pipelineFlags) flags(cmd *cobra.Command) {
 	listFlag(f, &p.allowMissing, "allow-missing", oneOf(sandbox.Capabilities...), "isolation that this machine may lack, by name: "+strings.Join(sandbox.Capabilities, ", "))
 	listFlag(f, &p.libraries, "library", isLibrary, "further host directories that programs may read, as packages to import")
 	listFlag(f, &p.preimport, "preimport", isModuleName, "modules that Python programs find imported when they are forked, instead of a few of the standard library's")
+	p.network.flags(f)
 	p.thresholds.flags(cmd)
 	periodFlag(f, &p.keep, "keep-jobs", 30*24*time.Hour, time.Millisecond, "how long a finished job's history is kept")
 	periodFlag(f, &p.maxAge, "max-age", 0, 0, "how long a job may rest in any one state before it fails with deadline_exceeded (default: by state, a day where a worker is awaited, a week where a person is)")

@@ -101,6 +101,7 @@ func (p *pipeline) dispatcher(context.Context) error {
 func (p *pipeline) executor(ctx context.Context) error {
 	box, err := sandbox.New(sandbox.Config{
 		AllowMissing: p.allowMissing, Libraries: p.libraries, Prepared: 2 * *p.slots[roleExecutor], Warm: true, ZygoteModules: p.preimport,
+		NetworkHosts: p.network.hosts, Network: p.network.config(p.app.log.With("worker", roleExecutor)),
 	})
 	if err != nil {
 		return err
@@ -109,7 +110,11 @@ func (p *pipeline) executor(ctx context.Context) error {
 	if err := box.Check(ctx); err != nil { // before a job finds out
 		return err
 	}
-	h, err := executor.New(executor.Config{Sandbox: box, Analyser: verifier.Analyser{}, Blobs: p.c.blobs})
+	journal, err := streams.NewJournal(streams.JournalConfig{Log: p.c.log, Now: time.Now, Owner: owner()})
+	if err != nil {
+		return err
+	}
+	h, err := executor.New(executor.Config{Sandbox: box, Analyser: verifier.Analyser{}, Blobs: p.c.blobs, Journal: journal})
 	if err != nil {
 		return err
 	}

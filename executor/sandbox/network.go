@@ -126,8 +126,9 @@ func checkNetwork(list []string) error {
 	return nil
 }
 
-// permit returns an error unless the operator allows every host of the list.
-func (s *Sandbox) permit(list []string) error {
+// Permit returns an error, of class tool_denied, unless the operator allows every
+// host of the list.
+func (s *Sandbox) Permit(list []string) error {
 	hosts, err := schemas.ParseHosts(list)
 	if err != nil {
 		return err

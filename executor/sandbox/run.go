@@ -30,7 +30,7 @@ func (s *Sandbox) run(ctx context.Context, spec Spec, res *Result) (err error) {
 	if s.interpreters[spec.Language] == nil {
 		return unavailable(fmt.Errorf("this sandbox has no %s interpreter", spec.Language))
 	}
-	if err := s.permit(spec.Network); err != nil {
+	if err := s.Permit(spec.Network); err != nil {
 		return err
 	}
 	if spec.Workspace != nil {

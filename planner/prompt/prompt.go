@@ -59,9 +59,9 @@ func System(job schemas.Job, tools []schemas.ToolContract) (string, error) {
 // Task writes the first user message. It begins with the job's prompt.
 func Task(job schemas.Job) (string, error) {
 	data := struct {
-		Prompt, Context, Signature, Schema, Forbid, Name string
-		Files                                            []string
-		Contract, Program, Params, Tested, Strict        bool
+		Prompt, Context, Signature, Schema, Forbid, Hosts, Name string
+		Files                                                   []string
+		Contract, Program, Params, Tested, Strict               bool
 	}{Prompt: job.Prompt, Context: indent(job.Context), Name: runtimes[job.Language].name}
 	if data.Prompt == "" {
 		data.Prompt = "A program came with this job. Correct it until it holds to what is asked for below."
@@ -73,6 +73,7 @@ func Task(job schemas.Job) (string, error) {
 		data.Contract, data.Program = true, WantsProgram(c)
 		data.Tested, data.Strict = c.Tests != "", c.Strict
 		data.Schema, data.Forbid = indent(c.ResultSchema), strings.Join(c.Forbid, ", ")
+		data.Hosts = strings.Join(c.Network, ", ")
 		if c.Entrypoint != nil {
 			data.Signature, data.Params = c.Entrypoint.Name, len(c.Entrypoint.Params) > 0
 			if data.Params {
