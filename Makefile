@@ -13,6 +13,7 @@ export CALLGATE_HUMANEVAL ?= $(abspath $(HUMANEVAL))
 # What a bare Debian needs beside Go, gcc and git. Node may have come from elsewhere than Debian, so it is looked for by
 # its command. Tests also need npm, for clients that nobody here wrote.
 PACKAGES := libc6-dev pkg-config libseccomp-dev python3
+test: PACKAGES += python3-requests
 COMMANDS := node:nodejs
 test: COMMANDS += npm:npm
 
