@@ -40,7 +40,7 @@ $(HELPER): $(wildcard executor/sandbox/helper/*.c executor/sandbox/helper/*.h)
 
 $(ZYGOTE): $(wildcard executor/sandbox/helper/*.c executor/sandbox/helper/*.h)
 	gcc -O2 -Wall -Wextra -Werror -shared -fPIC -fvisibility=hidden -s -o $@ \
-	  $(filter %/run.c %/user.c %/landlock.c %/notify.c %/flock.c %/locks.c %/wire.c %/zygote.c,$^)
+	  $(filter %/run.c %/user.c %/landlock.c %/notify.c %/flock.c %/locks.c %/hosts.c %/wire.c %/zygote.c,$^)
 
 demo: setup build ## runs the bundled jobs through all five states
 	@examples/demo/run.sh bin/callgate

@@ -91,7 +91,7 @@ struct reply {
 	char detail[64];      /* the path or value it failed on */
 };
 
-#define MAX_FDS 64 /* in one reply */
+#define REPLY_FDS 64 /* in one reply */
 #define MAX_REQUEST (192 * 1024)
 #define MAX_ITEMS 512
 

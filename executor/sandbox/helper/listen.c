@@ -40,14 +40,14 @@ static int listener(struct item *it)
 
 void listen_for(struct request *r)
 {
-	int fds[MAX_FDS], n = 0;
+	int fds[REPLY_FDS], n = 0;
 	if ((r->flags & FLAG_NESTED) && setns(FD_SLOT_OWNER, CLONE_NEWUSER) < 0) die("listen.enter_user", NULL);
 	if (setns(FD_SLOT_NET, CLONE_NEWNET) < 0) die("listen.enter_net", NULL);
 	loopback_up();
 	for (uint32_t i = 0; i < r->n; i++) {
 		if (r->items[i].tag != TAG_LISTEN) continue;
 		errno = E2BIG;
-		if (n == MAX_FDS) die("listen.request", NULL);
+		if (n == REPLY_FDS) die("listen.request", NULL);
 		fds[n++] = listener(&r->items[i]);
 	}
 	struct reply ok = { .kind = REPLY_READY };

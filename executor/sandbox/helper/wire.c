@@ -96,7 +96,7 @@ int receive(struct request *r, char *buf)
 
 void reply(struct reply *r, const int *fds, int nfds)
 {
-	char control[CMSG_SPACE(sizeof(int) * MAX_FDS)] = { 0 };
+	char control[CMSG_SPACE(sizeof(int) * REPLY_FDS)] = { 0 };
 	struct iovec iov = { r, sizeof *r };
 	struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1 };
 	if (nfds > 0) {
