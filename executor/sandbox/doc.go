@@ -151,10 +151,27 @@
 // machine's: it is page tables and copies on write, which are dear in a guest
 // without nested paging.
 //
+// # Network
+//
+// A run without [Spec].Network has a network namespace with nothing in it, and no
+// way to make a socket. One with hosts, which [Config].NetworkHosts has to allow,
+// starts cold and has this beside:
+//
+//	listen, before the run                      the run
+//	  the slot's network namespace                run.hosts: /etc/hosts, bound for this run, has the names at
+//	  loopback up                                   127.0.0.2 and on
+//	  a listening socket a host and port          Landlock: connecting to those ports
+//	  … handed to the supervisor                  seccomp: policy/network.txt beside syscalls.txt
+//
+// A socket stays in the namespace that it was made in. So the supervisor accepts
+// outside what the program connects inside, package network carries it to the
+// host or refuses it, and nothing of ours runs where the program could reach it.
+// A result tells the connections, and in its isolation the hosts and the filter.
+//
 // # What it does not do
 //
 // It is one kernel: a kernel bug that is reachable through the allowed calls is
-// not held by it. It offers no network, and no installing of packages: programs
+// not held by it. It offers no network but named hosts, and no installing of packages: programs
 // import what the host's interpreter has, listed by [Sandbox.Interpreters]. Of a
 // workspace only regular files are collected; links, FIFOs, empty directories
 // and names that are not printable UTF-8 are listed as skipped or left out.

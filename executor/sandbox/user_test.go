@@ -79,7 +79,10 @@ func TestAsOrdinaryUser(t *testing.T) {
 			}
 		}
 	}
-	if err := s.Close(); err != nil {
+	c := toSite(Config{AllowMissing: names, Prepared: 1})
+	networked := newSandbox(t, c)
+	reachesSite(t, networked, newSite(t))
+	if err := errors.Join(s.Close(), networked.Close()); err != nil {
 		t.Error(err)
 	}
 	waitFor(t, "no child is left", func() bool { return len(childrenOf(t, os.Getpid())) == 0 })

@@ -41,6 +41,7 @@ func System(job schemas.Job, tools []schemas.ToolContract) (string, error) {
 	data := struct {
 		Language                       schemas.Language
 		Runtime, Entrypoint, Good, Bad string
+		Hosts                          string
 		Tools, Program                 bool
 		Limits                         any
 		Examples                       []string
@@ -49,6 +50,9 @@ func System(job schemas.Job, tools []schemas.ToolContract) (string, error) {
 		Good: strings.TrimSpace(string(good)), Bad: strings.TrimSpace(string(bad)),
 		Tools: len(tools) > 0, Program: WantsProgram(job.Contract),
 		Limits: limits(job.Limits.OrDefault()), Examples: examples(tools),
+	}
+	if job.Contract != nil {
+		data.Hosts = strings.Join(job.Contract.Network, ", ")
 	}
 	if job.Contract != nil && job.Contract.Entrypoint != nil {
 		data.Entrypoint = job.Contract.Entrypoint.Name
