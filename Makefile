@@ -6,6 +6,7 @@ SHELL := /bin/bash
 MODULES   := schemas streams planner dispatcher executor verifier cmd/callgate
 HELPER    := executor/sandbox/helper/sandbox-helper
 ZYGOTE    := executor/sandbox/helper/sandbox-helper.so
+AUDIT     := executor/sandbox/helper/audit/callgate-audit.so
 HUMANEVAL ?= ../shared/data/humaneval.jsonl
 SUDO      := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 export CALLGATE_HUMANEVAL ?= $(abspath $(HUMANEVAL))
@@ -32,7 +33,7 @@ setup: ## installs the Debian packages that are missing
 	  $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -yq --no-install-recommends "$${missing[@]}"; \
 	fi
 
-build: $(HELPER) $(ZYGOTE) ## bin/callgate
+build: $(HELPER) $(ZYGOTE) $(AUDIT) ## bin/callgate
 	go build -trimpath -o bin/callgate ./cmd/callgate
 
 $(HELPER): $(wildcard executor/sandbox/helper/*.c executor/sandbox/helper/*.h)
@@ -41,6 +42,9 @@ $(HELPER): $(wildcard executor/sandbox/helper/*.c executor/sandbox/helper/*.h)
 $(ZYGOTE): $(wildcard executor/sandbox/helper/*.c executor/sandbox/helper/*.h)
 	gcc -O2 -Wall -Wextra -Werror -shared -fPIC -fvisibility=hidden -s -o $@ \
 	  $(filter %/run.c %/user.c %/landlock.c %/notify.c %/flock.c %/locks.c %/hosts.c %/wire.c %/zygote.c,$^)
+
+$(AUDIT): $(wildcard executor/sandbox/helper/audit/*.c executor/sandbox/helper/audit/*.h)
+	gcc -O2 -Wall -Wextra -Werror -fPIC -shared -s -Wl,-z,now -o $@ $(filter %.c,$^)
 
 demo: setup build ## runs the bundled jobs through all five states
 	@examples/demo/run.sh bin/callgate
@@ -77,4 +81,4 @@ compose-test: setup build ## compose.yaml on this machine's engine: batches whil
 	compose/try.sh $(wildcard $(HUMANEVAL))
 
 clean: ## removes what was built
-	rm -rf bin $(HELPER) $(ZYGOTE)
+	rm -rf bin $(HELPER) $(ZYGOTE) $(AUDIT)

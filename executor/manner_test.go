@@ -65,3 +65,29 @@ func TestWriteFileKeepsToTheContractsSize(t *testing.T) {
 		}
 	}
 }
+
+// A contract's size bounds what programs write as well, of trials and of calls.
+func TestAnAuditedJob(t *testing.T) {
+	const program = "open('out', 'wb', 0).write(b'x' * 2000)\nopen('out', 'ab', 0).write(b'x')"
+	in := event(schemas.Python, program, &schemas.Contract{MaxSizeKB: 1})
+	out := handle(t, newExecutor(t, &store{}), in)
+	if r := out.Run; r.Class == nil || *r.Class != schemas.ClassDiskLimit || r.Audit == nil || r.Audit.Trusted || len(r.Audit.Records) == 0 {
+		t.Errorf("%s %s, %+v", r.Status, r.Detail, r.Audit)
+	}
+	raw, err := out.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := schemas.CheckDocument("envelope", raw); err != nil {
+		t.Error(err)
+	}
+	in.Job.Contract = &schemas.Contract{Audit: true}
+	if r := handle(t, newExecutor(t, &store{}), in).Run; !r.OK() || r.Audit == nil {
+		t.Errorf("%s %s, %+v", r.Status, r.Detail, r.Audit)
+	}
+	calls := callEvent(call("execute_python", fmt.Sprintf(`{"code":%q}`, program)))
+	calls.Job.Contract = &schemas.Contract{MaxSizeKB: 1}
+	if r := results(t, handle(t, newExecutor(t, &store{}), calls))[0]; r.Error == nil || r.Error.Class != schemas.ClassDiskLimit {
+		t.Errorf("%s, %v", r.Output, r.Error)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 
+	"callgate.dev/executor/sandbox"
 	"callgate.dev/executor/workspace"
 	"callgate.dev/schemas"
 )
@@ -25,6 +26,8 @@ type ProgramSpec struct {
 	Start schemas.Start
 	// Deterministic fixes what an interpreter seeds by itself, see schemas.Job.
 	Deterministic bool
+	// Audit asks for records and a bound, see sandbox.Audit; nil for none.
+	Audit *sandbox.Audit
 	// Await lets an interpreter get ready for the program first, where one can
 	// wait for it: with a warm Sandbox and no Start.
 	Await bool
@@ -44,7 +47,7 @@ func (e *Executor) RunProgram(ctx context.Context, spec ProgramSpec) (schemas.Ru
 	}
 	report, after, err := e.run(ctx, program{
 		lang: spec.Language, source: spec.Source, stdin: spec.Stdin, limits: limits, module: isModule(spec.Language, spec.Source), await: spec.Await,
-		manner: manner{start: spec.Start, deterministic: spec.Deterministic, network: spec.Network},
+		manner: manner{start: spec.Start, deterministic: spec.Deterministic, network: spec.Network, audit: spec.Audit},
 	}, before)
 	if err != nil {
 		return report, before, err

@@ -38,7 +38,7 @@ func (e *Executor) run(ctx context.Context, p program, before workspace.Tree) (s
 	limits := e.workspaceLimits(p.limits)
 	spec := sandbox.Spec{
 		Language: p.lang, Code: p.source, Stdin: p.stdin,
-		Limits: sandboxLimits(p.limits, limits.Bytes), Files: before.ForRun(), KeepFiles: true, Tenant: p.manner.tenant, Start: p.manner.start, Deterministic: p.manner.deterministic, Network: p.manner.network,
+		Limits: sandboxLimits(p.limits, limits.Bytes), Files: before.ForRun(), KeepFiles: true, Tenant: p.manner.tenant, Start: p.manner.start, Deterministic: p.manner.deterministic, Network: p.manner.network, Audit: p.manner.audit,
 	}
 	if p.module {
 		spec.Program = "main.mjs" // the extension is what tells Node

@@ -134,12 +134,15 @@ type Contract struct {
 	// Isolation is how far apart from other runs the job's programs are started.
 	Isolation Apart `json:"isolation,omitempty"`
 	// MaxSizeKB bounds each file that the write_file tool writes, in KiB;
-	// DefaultMaxSizeKB when 0.
+	// DefaultMaxSizeKB when 0. It also asks for an audit.
 	MaxSizeKB int64 `json:"max_size_kb,omitempty"`
 	// Network names the hosts that programs may reach, such as
 	// "api.example.com", each with a port after a colon unless it is 80 and
 	// 443. None by default, and the operator has to allow them.
 	Network []string `json:"network,omitempty"`
+	// Audit records what programs open and write, and bounds each file that a
+	// dynamically linked one writes into the workspace by MaxSizeKB.
+	Audit bool `json:"audit,omitempty"`
 }
 
 // Apart is how far a run's interpreter keeps from what came before it.

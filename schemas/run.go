@@ -39,6 +39,24 @@ type RunReport struct {
 	// Network are the connections to the hosts that the run might reach, the
 	// first of them where there were very many.
 	Network []Connection `json:"network,omitempty"`
+	Audit           *Audit    `json:"audit,omitempty"` // where it was asked for
+}
+
+// Audit is what a library inside the program's own processes recorded. A program
+// can go past it and can write to it: it is never Trusted, and nothing is decided
+// from it. What a run did to its workspace is in Changed.
+type Audit struct {
+	Trusted bool          `json:"trusted"` // false
+	Records []AuditRecord `json:"records"`
+	LeftOut int64         `json:"left_out"` // events that found no room
+}
+
+// AuditRecord is a file that was opened in one way, or all that was written to it.
+type AuditRecord struct {
+	Op    string `json:"op"`              // open, write, resize, or refused for what max_size_kb cut
+	Path  string `json:"path"`            // as the program named it; what is not printable is escaped
+	Flags string `json:"flags,omitempty"` // of open, such as O_WRONLY|O_CREAT
+	Bytes uint64 `json:"bytes"`           // written in all, or the size or number asked for last
 }
 
 // Changed is a file that a run made or changed; SHA256 is empty and Size -1

@@ -48,6 +48,8 @@ var described = map[string]any{
 	"facts#/$defs/code_call":       CodeCall{},
 	"facts#/$defs/finding":         Finding{},
 	"run#":                         RunReport{},
+	"run#/$defs/audit":             Audit{},
+	"run#/$defs/audit_record":      AuditRecord{},
 	"run#/$defs/changed":           Changed{},
 	"run#/$defs/isolation":         Isolation{},
 	"run#/$defs/connection":        Connection{},

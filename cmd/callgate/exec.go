@@ -61,6 +61,8 @@ func (a *app) execCommand() *cobra.Command {
 		warm              bool
 		deterministic     bool
 		reach             []string
+		audit             bool
+		maxSizeKB         int64
 	)
 	cmd := &cobra.Command{
 		Use:   "exec [--lang python|javascript] FILE|-",
@@ -89,6 +91,9 @@ func (a *app) execCommand() *cobra.Command {
 			}
 			spec.Await, spec.Deterministic, spec.Network = warm, deterministic, reach
 			l.network.allow(reach)
+			if audit || cmd.Flags().Changed("max-size-kb") {
+				spec.Audit = &sandbox.Audit{MaxFileBytes: maxSizeKB << 10}
+			}
 			e, box, err := l.local(warm)
 			if err != nil {
 				return a.refused(err)
@@ -121,6 +126,8 @@ func (a *app) execCommand() *cobra.Command {
 	l.network.privateFlag(f)
 	f.BoolVar(&warm, "warm", false, "have the interpreter wait for the program, as a worker does; isolation.start tells whether it could")
 	f.BoolVar(&deterministic, "deterministic", false, "fix what the interpreter seeds: the order of Python's sets, Node's Math.random; not Python's random module, nor the clock")
+	f.BoolVar(&audit, "audit", false, "record what the program opens and writes, in audit of --json; a program can go past it")
+	numberFlag(f, &maxSizeKB, "max-size-kb", schemas.DefaultMaxSizeKB, 1, schemas.MaxMaxSizeKB, "size of a file that a dynamically linked program writes into /workspace, in KiB; asks for --audit")
 	f.StringVar(&stdin, "stdin", "", "file that is the program's standard input, or -")
 	return a.withJSON(cmd)
 }

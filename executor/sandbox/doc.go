@@ -168,6 +168,19 @@
 // host or refuses it, and nothing of ours runs where the program could reach it.
 // A result tells the connections, and in its isolation the hosts and the filter.
 //
+// # Audit
+//
+// With [Spec].Audit a library of ours (helper/audit) is preloaded into the run's
+// dynamically linked programs. It records what they open, write and resize, and
+// cuts a write at the size that a file of the workspace may have, ENOSPC after
+// that; EFBIG becomes ENOSPC everywhere. Records lie in a file of the run's /tmp
+// that every process maps. PID 1 hands its descriptor over at the end, and what
+// is read from it is checked field by field and marked untrusted: a static
+// program, a direct system call, a cleared environment go past the library, the
+// C library's own streams write without it, and the file is the program's to
+// write to. What decides is the limits, which the kernel holds, and [Result]'s
+// Changed, which the supervisor found by looking before and after.
+//
 // # What it does not do
 //
 // It is one kernel: a kernel bug that is reachable through the allowed calls is

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"callgate.dev/schemas"
 	"golang.org/x/sys/unix"
 )
 
@@ -27,12 +28,18 @@ type execution struct {
 	flooded atomic.Bool
 	stopped sync.Once
 	asked   atomic.Bool // stop was called
+	audits  bool        // the program has the audit library
+	audit   *schemas.Audit
 }
 
 func (x *execution) request(argv, env []string, joins int) *request {
 	s := x.sandbox
 	q := newRequest(verbRun)
-	q.number(tagFlags, s.flags())
+	flags := s.flags()
+	if x.audits {
+		flags |= flagAudit
+	}
+	q.number(tagFlags, flags)
 	q.text(tagTmpfs, tmpfsOptions(x.limits.DiskBytes, x.limits.DiskFiles, 0o1777, x.slot.id))
 	q.number(tagCgroups, uint32(joins))
 	q.number(tagDenied, uint32(x.limits.DeniedCalls))
@@ -194,12 +201,12 @@ func (x *execution) watch(ctx context.Context, start counters, f *facts) (*reply
 	type answer struct {
 		rep *reply
 		err error
+		fds []int
 	}
 	answers := make(chan answer, 1)
 	go func() {
 		rep, fds, err := x.child.receive()
-		closeAll(fds)
-		answers <- answer{rep, err}
+		answers <- answer{rep, err, fds}
 	}()
 	wall := time.NewTimer(time.Duration(x.limits.WallMS) * time.Millisecond)
 	defer wall.Stop()
@@ -209,6 +216,10 @@ func (x *execution) watch(ctx context.Context, start counters, f *facts) (*reply
 	for {
 		select {
 		case a := <-answers:
+			if x.audits {
+				x.audit = readAudit(a.fds)
+			}
+			closeAll(a.fds)
 			return x.ended(a.rep, a.err)
 		case <-done:
 			f.cancelled = context.Cause(ctx)
@@ -293,6 +304,7 @@ func (x *execution) account(rep *reply, start counters, wall time.Duration, stre
 	res.StdoutTruncated, res.StderrTruncated = streams[0].truncated, streams[1].truncated
 	res.WallMS, res.CPUMS = milliseconds(wall), milliseconds(cpu)
 	res.Denied = append(res.Denied, f.denied...)
+	res.Audit = x.audit
 	return nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -158,6 +159,9 @@ func (s *Sandbox) environment(spec Spec) []string {
 	}
 	if spec.Deterministic {
 		env["PYTHONHASHSEED"] = "0"
+	}
+	if spec.Audit != nil {
+		env["LD_PRELOAD"], env[auditLimit] = "/"+auditLibrary, strconv.FormatInt(spec.Audit.MaxFileBytes, 10)
 	}
 	for k, v := range spec.Env {
 		env[k] = v

@@ -101,6 +101,9 @@ func (r *root) request(nested bool, interpreters []*Interpreter, library []byte)
 	for _, p := range []string{"etc/passwd", "etc/group", "etc/hosts", "etc/hostname", "etc/nsswitch.conf"} {
 		q.contents(p, []byte(rootFiles[p]))
 	}
+	if library := auditProgram(); library != nil {
+		q.contents(auditLibrary, library)
+	}
 	for _, b := range r.binds {
 		rel := strings.TrimPrefix(b, "/")
 		r.mkdir(filepath.Dir(rel))

@@ -27,6 +27,9 @@ func (s *Sandbox) run(ctx context.Context, spec Spec, res *Result) (err error) {
 		return &schemas.Error{Class: schemas.ClassArgumentsInvalid, Message: err.Error()}
 	}
 	limits := spec.Limits.orDefault(s.config.Limits)
+	if spec.Audit != nil && auditProgram() == nil {
+		return unavailable(errNoAudit)
+	}
 	if s.interpreters[spec.Language] == nil {
 		return unavailable(fmt.Errorf("this sandbox has no %s interpreter", spec.Language))
 	}
@@ -153,7 +156,7 @@ func (s *Sandbox) runIn(ctx context.Context, w *Workspace, p *prepared, spec Spe
 // runNow runs spec with an interpreter that starts for it, and returns the name
 // that its program had.
 func (s *Sandbox) runNow(ctx context.Context, w *Workspace, before Snapshot, spec Spec, limits Limits, res *Result) (program string, f facts, err error) {
-	x := &execution{sandbox: s, slot: w.slot, limits: limits}
+	x := &execution{sandbox: s, slot: w.slot, limits: limits, audits: spec.Audit != nil}
 	if x.starter, res.Isolation.Start, err = s.starter(spec); err != nil {
 		return "", f, err
 	}

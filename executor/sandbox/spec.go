@@ -42,6 +42,10 @@ type Spec struct {
 	// none. The operator has to allow them: [Config].NetworkHosts.
 	Network []string `json:"network,omitempty"`
 
+	// Audit asks for records of what the program opens and writes, and for a
+	// bound on each file of the workspace; such a run starts cold.
+	Audit *Audit `json:"audit,omitempty"`
+
 	// Start says how the interpreter comes to be. "" is as the Sandbox finds
 	// best: cold without [Config].Warm; else one that waits, or, for Python,
 	// one forked from the zygote, or cold. A run that cannot be prepared or
@@ -104,6 +108,9 @@ func (s Spec) Validate() error {
 		if err := checkPath(f.Path); err != nil {
 			errs = append(errs, fmt.Errorf("files[%d]: %w", i, err))
 		}
+	}
+	if s.Audit != nil {
+		errs = append(errs, s.Audit.validate())
 	}
 	if s.Start != "" && !slices.Contains(starts, s.Start) {
 		errs = append(errs, fmt.Errorf("start is %q, expected one of %v, or nothing", s.Start, starts))

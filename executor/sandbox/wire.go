@@ -59,6 +59,7 @@ const (
 	flagNoLandlock = 4
 	flagNoFilter   = 8
 	flagNoNetns    = 16
+	flagAudit      = 32
 )
 
 // request is a message to the helper, built field by field.

@@ -61,6 +61,7 @@ enum {
 	FLAG_NO_LANDLOCK = 4,
 	FLAG_NO_FILTER = 8,
 	FLAG_NO_NETNS = 16,
+	FLAG_AUDIT = 32,    /* hand over what the audit library recorded */
 	FLAG_FORKED = 1 << 30, /* never sent: this process comes from a zygote, which is in the base's user namespace */
 };
 
