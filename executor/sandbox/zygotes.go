@@ -56,7 +56,7 @@ func (s *Sandbox) starter(spec Spec) (starter, schemas.Start, error) {
 	case wanted && !s.forks(spec):
 		return nil, "", &schemas.Error{
 			Class:   schemas.ClassArgumentsInvalid,
-			Message: "this run cannot be forked: that takes a Python program that needs no fixed hash seed, no hosts and no PYTHON, LD_ or MALLOC_ variable",
+			Message: "this run cannot be forked: that takes a Python program that needs no fixed hash seed, no audit, no hosts and no PYTHON, LD_ or MALLOC_ variable",
 		}
 	case wanted:
 		z, err := s.zygotes.await(spec.Tenant)
