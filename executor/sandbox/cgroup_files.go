@@ -89,7 +89,13 @@ func writeFile(path, value string) error {
 		return fmt.Errorf("open %s: %w", path, err)
 	}
 	defer func() { _ = unix.Close(fd) }()
-	if _, err := unix.Write(fd, []byte(value)); err != nil {
+	// A lower memory limit makes the kernel reclaim first, and gives up when a
+	// signal comes, as the runtime's own do.
+	_, err = unix.Write(fd, []byte(value))
+	for errors.Is(err, unix.EINTR) {
+		_, err = unix.Write(fd, []byte(value))
+	}
+	if err != nil {
 		return fmt.Errorf("write %s to %s: %w", value, path, err)
 	}
 	return nil
