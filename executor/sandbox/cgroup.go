@@ -30,7 +30,8 @@ type group interface {
 	counters() (counters, error)
 	// cpu reads processor time alone.
 	cpu() (time.Duration, error)
-	resetPeak()
+	// resetPeak lets the peak of memory count from here on, between two runs.
+	resetPeak() error
 	close() error
 }
 
@@ -101,7 +102,6 @@ func (m cgroupMount) path(group string) string {
 	return m.dir // the root of what is mounted here, or outside of it
 }
 
-// findCgroups prefers v2 where it has every controller, else takes v1.
 func findCgroups(parent string) (*cgroups, error) {
 	ms, err := mounts()
 	if err != nil {
@@ -111,6 +111,12 @@ func findCgroups(parent string) (*cgroups, error) {
 	if err != nil {
 		return nil, err
 	}
+	return choose(ms, groups, parent), nil
+}
+
+// choose prefers v2 where it has every controller, else takes v1. Where neither
+// has one, what v2 lacks is told.
+func choose(ms []cgroupMount, groups map[string]string, parent string) *cgroups {
 	c := &cgroups{dirs: map[string]string{}, reasons: map[string]string{}}
 	home := groupName()
 	for _, m := range ms {
@@ -119,7 +125,7 @@ func findCgroups(parent string) (*cgroups, error) {
 			at = parent
 		}
 		if m.v2 && c.tryV2(m.path(at), home) {
-			return c, nil
+			return c
 		}
 	}
 	for _, name := range append(slices.Clone(controllers), "cpuacct") {
@@ -128,11 +134,13 @@ func findCgroups(parent string) (*cgroups, error) {
 	if len(c.dirs) > 0 {
 		c.version = "v1"
 	}
-	return c, nil
+	return c
 }
 
 func (c *cgroups) tryV1(ms []cgroupMount, groups map[string]string, parent, name, home string) {
-	c.reasons[name] = "no cgroup hierarchy has the controller " + name
+	if c.reasons[name] == "" {
+		c.reasons[name] = "no cgroup hierarchy has the controller " + name
+	}
 	for _, m := range ms {
 		if m.v2 || !slices.Contains(m.names, name) {
 			continue
@@ -198,5 +206,5 @@ func (noGroup) set(Limits) error            { return nil }
 func (noGroup) descriptors() []int          { return nil }
 func (noGroup) counters() (counters, error) { return counters{}, nil }
 func (noGroup) cpu() (time.Duration, error) { return 0, nil }
-func (noGroup) resetPeak()                  {}
+func (noGroup) resetPeak() error            { return nil }
 func (noGroup) close() error                { return nil }

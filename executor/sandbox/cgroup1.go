@@ -142,10 +142,11 @@ func (g *group1) counters() (counters, error) {
 	return c, nil
 }
 
-func (g *group1) resetPeak() {
+func (g *group1) resetPeak() error {
 	if d := g.dirs["memory"]; d != "" {
-		_ = writeFile(filepath.Join(d, "memory.max_usage_in_bytes"), "0")
+		return writeFile(filepath.Join(d, "memory.max_usage_in_bytes"), "0")
 	}
+	return nil
 }
 
 func (g *group1) close() error {

@@ -49,6 +49,11 @@
 //	                is that it was not permitted
 //	out_of_memory   the group counted kills; or more file locks than a run may hold
 //
+// PeakMemoryBytes is the most that the whole tree of a run was charged for, tmpfs
+// included. On v2 before Linux 6.12 the second run of a workspace and those after
+// it leave out what earlier ones left in it, and before 5.19, where no group has
+// a peak, it is 0. Without a memory group it is the largest process's.
+//
 // A program that was refused something and then failed of something else has
 // runtime_error, and its detail names the refusals.
 //

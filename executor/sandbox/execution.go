@@ -107,7 +107,11 @@ func (x *execution) bound() (counters, error) {
 		cpu, err := g.cpu()
 		return counters{cpu: cpu}, err
 	}
-	g.resetPeak()
+	if err := g.resetPeak(); errors.Is(err, unix.ENOMEM) {
+		return counters{}, errMemoryHeld // v2 takes the limit, and then has no room for a group below
+	} else if err != nil {
+		return counters{}, fmt.Errorf("begin counting memory: %w", err)
+	}
 	return g.counters()
 }
 

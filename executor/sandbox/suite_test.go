@@ -67,13 +67,21 @@ func (p program) spec(t *testing.T) Spec {
 			t.Fatalf("%s: %v", p.name, err)
 		}
 	}
-	if slow, err := strconv.ParseInt(os.Getenv("CALLGATE_TEST_SLOWER"), 10, 64); err == nil { // an emulated processor
-		l := spec.Limits.orDefault(DefaultLimits)
-		spec.Limits.WallMS, spec.Limits.CPUMS = l.WallMS*slow, l.CPUMS*slow
-	}
+	spec = slowed(spec)
 	spec.Stdin = []byte(strings.ReplaceAll(p.want["stdin"], `\n`, "\n"))
 	if name, content, ok := strings.Cut(p.want["file"], " "); ok {
 		spec.Files = append(spec.Files, schemas.File{Path: name, Content: content})
+	}
+	return spec
+}
+
+// slower multiplies the time that a program may take: on an emulated processor.
+const slower = "CALLGATE_TEST_SLOWER"
+
+func slowed(spec Spec) Spec {
+	if by, err := strconv.ParseInt(os.Getenv(slower), 10, 64); err == nil {
+		l := spec.Limits.orDefault(DefaultLimits)
+		spec.Limits.WallMS, spec.Limits.CPUMS = l.WallMS*by, l.CPUMS*by
 	}
 	return spec
 }

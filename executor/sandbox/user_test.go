@@ -20,7 +20,7 @@ const ordinaryUser = "CALLGATE_TEST_ORDINARY_USER"
 func TestOrdinaryUser(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), "/proc/self/exe", "-test.run=^TestAsOrdinaryUser$", "-test.v")
 	cmd.Dir = "/"
-	cmd.Env = []string{ordinaryUser + "=1", "PATH=/usr/bin:/bin"}
+	cmd.Env = []string{ordinaryUser + "=1", "PATH=/usr/bin:/bin", slower + "=" + os.Getenv(slower)}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 54321, Gid: 54321}}
 	out, err := cmd.CombinedOutput()
 	t.Logf("%s", out)
@@ -66,7 +66,7 @@ func TestAsOrdinaryUser(t *testing.T) {
 		{"forged map", python("try: open('/proc/self/uid_map', 'w').write('0 0 1')\nexcept OSError: print('refused')"), "", "refused\n"},
 	} {
 		for _, c.spec.Start = range s.starts(c.spec) {
-			r, err := s.Run(context.Background(), c.spec)
+			r, err := s.Run(context.Background(), slowed(c.spec))
 			var class schemas.Class
 			if r.Class != nil {
 				class = *r.Class

@@ -97,7 +97,7 @@ static pid_t start(struct request *r, struct shared *s)
 	/* CLONE_VFORK: returns after exec or failure. CLONE_FILES: the seccomp listener that the child
 	 * installs appears here. CLONE_INTO_CGROUP: no migration, which costs milliseconds on v2. */
 	struct clone_args args = { .flags = CLONE_VFORK | CLONE_FILES, .exit_signal = SIGCHLD };
-	if (r->flags & FLAG_CGROUP2 && r->cgroups == 1) {
+	if (r->flags & FLAG_CGROUP2) {
 		args.flags |= CLONE_INTO_CGROUP;
 		args.cgroup = FD_CGROUP;
 	}
@@ -256,6 +256,10 @@ struct shared *become_init(struct request *r)
 	if (!r->tmpfs || r->argc == 0) {
 		errno = EBADMSG;
 		die("run.request", NULL);
+	}
+	if (r->flags & FLAG_CGROUP2 && r->cgroups != 1) { /* it would run in no group of its own */
+		errno = EBADMSG;
+		die("run.request", "cgroups");
 	}
 	enter(r);
 	struct shared *s = mmap(NULL, sizeof *s, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
