@@ -52,10 +52,13 @@ while IFS= read -r -t 600 line <&3; do
       fields=($line)
       size=${fields[-1]}
       LC_ALL=C IFS= read -r -N "$size" body <&3
+      headers=
+      # So many bytes of it are headers, which are ASCII.
+      [[ $line == HMSG* ]] && headers=${body:0:fields[-2]} body=${body:fields[-2]}
       case ${fields[2]} in
         1) printf '%s\n' "$body"; [[ $body == *'"state":"completed"'* ]]; exit ;;
         # JetStream's own acknowledgement: {"stream":"CALLGATE_SUBMIT","seq":7}
-        3) [[ $body == 'NATS/1.0 503'* ]] && { echo "no pipeline on the server at $url: nothing keeps submissions there" >&2; exit 3; }
+        3) [[ $headers == 'NATS/1.0 503'* ]] && { echo "no pipeline on the server at $url: nothing keeps submissions there" >&2; exit 3; }
            [[ $body == *'"error"'* ]] && { echo "refused: $body" >&2; exit 3; }
            sequence=${body##*\"seq\":}; sequence=${sequence%%[,\}]*}
            echo "stored as submission $sequence" >&2
