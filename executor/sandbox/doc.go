@@ -149,7 +149,8 @@
 // A program can tell a fork from a cold start: what was imported is there already,
 // one more frame is below its own, its command line in /proc is the zygote's, and
 // the hash secret, the layout and the stack's canary are those of the tenant's
-// other forks. The forked interpreter ends as others do (threads, atexit,
+// other forks. A run with a file beside its program that has an installed module's
+// name starts cold, since its imports have to find that file. The forked interpreter ends as others do (threads, atexit,
 // finalizers of what the program holds, flushed streams) and leaves out taking
 // down what the zygote had made. A tenant whose runs time out three times in a row
 // starts cold until five in a row have not. How much a fork saves is the

@@ -157,7 +157,7 @@ func (s *Sandbox) runIn(ctx context.Context, w *Workspace, p *prepared, spec Spe
 // that its program had.
 func (s *Sandbox) runNow(ctx context.Context, w *Workspace, before Snapshot, spec Spec, limits Limits, res *Result) (program string, f facts, err error) {
 	x := &execution{sandbox: s, slot: w.slot, limits: limits, audits: spec.Audit != nil}
-	if x.starter, res.Isolation.Start, err = s.starter(spec); err != nil {
+	if x.starter, res.Isolation.Start, err = s.starter(spec, before); err != nil {
 		return "", f, err
 	}
 	in := s.interpreters[spec.Language]

@@ -49,8 +49,8 @@ func (s *Sandbox) forks(spec Spec) bool {
 }
 
 // starter returns what starts spec: the tenant's zygote where it can and is
-// there, or the helper.
-func (s *Sandbox) starter(spec Spec) (starter, schemas.Start, error) {
+// there, or the helper. The workspace holds what held says.
+func (s *Sandbox) starter(spec Spec, held Snapshot) (starter, schemas.Start, error) {
 	wanted := spec.Start == schemas.StartForked
 	switch {
 	case wanted && !s.forks(spec):
@@ -58,10 +58,15 @@ func (s *Sandbox) starter(spec Spec) (starter, schemas.Start, error) {
 			Class:   schemas.ClassArgumentsInvalid,
 			Message: "this run cannot be forked: that takes a Python program that needs no fixed hash seed, no audit, no hosts and no PYTHON, LD_ or MALLOC_ variable",
 		}
+	case wanted && s.shadowed(spec.programName(held), held) != "":
+		return nil, "", &schemas.Error{
+			Class:   schemas.ClassArgumentsInvalid,
+			Message: fmt.Sprintf("this run cannot be forked: %s has the name of a module that is imported already", s.shadowed(spec.programName(held), held)),
+		}
 	case wanted:
 		z, err := s.zygotes.await(spec.Tenant)
 		return z, schemas.StartForked, err
-	case spec.Start == "" && s.config.Warm && s.forks(spec):
+	case spec.Start == "" && s.config.Warm && s.forks(spec) && s.shadowed(spec.programName(held), held) == "":
 		if z := s.zygotes.take(spec.Tenant); z != nil {
 			return z, schemas.StartForked, nil
 		}
