@@ -167,7 +167,8 @@ int lock_asked(int listener, const struct seccomp_notif *req);
 int retry_locks(int listener);
 
 /* locks.c */
-int too_many_locks(void);
+/* anonymous is any descriptor without a file, such as a signalfd. Tells how much processor time it took. */
+int too_many_locks(int anonymous, uint64_t *took_ns);
 
 uint64_t now_ns(void);
 int drop_capabilities(void);

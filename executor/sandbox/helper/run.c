@@ -166,19 +166,21 @@ static int hear(struct request *r, struct shared *s, pid_t program)
 	return 1;
 }
 
-enum { LOOK_MS = 250, RETRY_MS = 10, TOO_MANY = -2 };
+/* A look that took long is rested from for REST times as long. */
+enum { LOOK_MS = 250, REST = 9, RETRY_MS = 10, TOO_MANY = -2 };
 
 /* The least time until there is something to do unasked: locks to count, callers that wait for one. */
-static int tick(struct shared *s, uint64_t *looked)
+static int tick(struct shared *s, int signals, uint64_t *next)
 {
 	if (waits) return -1; /* nobody's code has run */
-	uint64_t now = now_ns(), next = *looked + LOOK_MS * 1000000ull;
-	if (now >= next) {
-		if (too_many_locks()) return TOO_MANY;
-		*looked = now_ns();
-		next = *looked + LOOK_MS * 1000000ull;
+	uint64_t took, pause = LOOK_MS * 1000000ull;
+	if (now_ns() >= *next) {
+		if (too_many_locks(signals, &took)) return TOO_MANY;
+		*next = now_ns() + (took * REST > pause ? took * REST : pause);
 	}
-	return retry_locks(s->listener) ? RETRY_MS : (int)((next - now) / 1000000) + 1;
+	if (retry_locks(s->listener)) return RETRY_MS;
+	uint64_t now = now_ns();
+	return now < *next ? (int)((*next - now) / 1000000) + 1 : 0;
 }
 
 /* Serves until the program ends (0), was denied too much (1), the supervisor stops or is gone (2), or the
@@ -188,9 +190,9 @@ static int serve(struct request *r, struct shared *s, pid_t program, int signals
 {
 	struct pollfd p[3] = { { .fd = signals, .events = POLLIN }, { .fd = FD_CONTROL, .events = POLLIN },
 			       { .fd = s->listener, .events = POLLIN } };
-	uint64_t looked = now_ns();
+	uint64_t look = now_ns() + LOOK_MS * 1000000ull;
 	for (;;) {
-		int wait = tick(s, &looked);
+		int wait = tick(s, signals, &look);
 		if (wait == TOO_MANY) return 3;
 		if (poll(p, 3, wait) < 0 && errno != EINTR) die("run.poll", NULL);
 		if (p[2].revents & POLLIN) notify_once(s->listener, d);
