@@ -54,10 +54,8 @@ type collector struct {
 
 func (w *Workspace) snapshot(keep bool) (Snapshot, error) {
 	c := &collector{keep: keep, budget: w.limits.DiskBytes, buf: make([]byte, 64<<10)}
-	// The program owns /workspace, and may have closed it to its owner: that
-	// would stop a supervisor that is not root.
-	if err := unix.Fchmod(int(w.slot.root.Fd()), 0o755); err != nil {
-		return Snapshot{}, unavailable(fmt.Errorf("open the workspace's mode: %w", err))
+	if err := w.reopen(); err != nil {
+		return Snapshot{}, err
 	}
 	fd, err := openBeneath(int(w.slot.root.Fd()), ".", unix.O_RDONLY|unix.O_DIRECTORY, 0)
 	if err != nil {

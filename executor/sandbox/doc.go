@@ -113,7 +113,8 @@
 // does not know and for the machine's other ABIs) and remembers which they were.
 // flock and F_GETLK it does itself, and denies them on files that runs share.
 // Four times a second it counts the run's POSIX locks, which no group is charged
-// for, and ends a run that holds more than 10,000. When PID 2 ends, or when the
+// for, and ends a run that holds more than 10,000, has one where no file is, or
+// takes half a second to look through; of its time a look is at most a tenth. When PID 2 ends, or when the
 // supervisor closes its end of descriptor 3 or dies, PID 1 reports and ends,
 // and the kernel ends whatever is left in the namespace.
 //
@@ -202,6 +203,8 @@
 // file systems that the root is bound from: their devices, and where the host
 // lies on an overlay its directories. A program chooses its own name and
 // arguments, control characters included, and the host's process list shows
-// them. And two programs that mean to talk can always do so by the time that
-// something takes, since they share processors, caches and a disk.
+// them. And two programs that mean to talk can: by the time that something takes,
+// since they share processors, caches and a disk; by a futex in a page of the
+// host's library, which waits and wakes by the file; by write locks (F_SETLK) on
+// devices and on descriptors without a file, which no filter tells from others.
 package sandbox

@@ -105,10 +105,12 @@ func (g *programGate) close() error {
 	return err
 }
 
+// fresh is the name of a file that is about to take the program's.
+const fresh = ".callgate-program"
+
 // replace puts a file in the place of what has its name, at once: there is no
 // moment without it.
 func (w *Workspace) replace(name string, data []byte) error {
-	const fresh = ".callgate-program"
 	if err := w.write(fresh, data, 0o644); err != nil {
 		return err
 	}

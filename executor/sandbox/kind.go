@@ -69,7 +69,7 @@ func (s *Sandbox) kindOf(spec Spec, limits Limits) (kind, bool) {
 	if name == "" {
 		name = programNames[spec.Language][0]
 	}
-	if len(spec.Code) == 0 || len(spec.Args) > 0 || len(spec.Env) > 0 || !slices.Contains(programNames[spec.Language], name) || inTheWay(spec, name) || declaresEncoding(spec) {
+	if len(spec.Code) == 0 || len(spec.Args) > 0 || len(spec.Env) > 0 || !slices.Contains(programNames[spec.Language], name) || inTheWay(spec, name) || declaresEncoding(spec) || isBinary(spec) {
 		return kind{}, false
 	}
 	return kind{
@@ -89,6 +89,15 @@ func scriptKind(spec Spec, limits Limits) kind {
 	return kind{key: "script " + hex.EncodeToString(sum[:]), spec: spec, limits: limits}
 }
 
+// isBinary reports whether Python may find something else than source in a
+// program: an archive, whose directory is at its end, or compiled code, whose
+// first two bytes are a number from 3000 on. It looks for these in a regular
+// file that is its own argument, and so only a cold start does.
+func isBinary(spec Spec) bool {
+	compiled := len(spec.Code) >= 2 && spec.Code[1] >= 0x0b && spec.Code[1] <= 0x0f
+	return spec.Language == schemas.Python && (compiled || bytes.Contains(spec.Code, []byte("PK\x05\x06")))
+}
+
 // declaresEncoding reports whether a Python program may declare one by PEP 263:
 // its reader then goes back to the start of the file, which a FIFO cannot.
 func declaresEncoding(spec Spec) bool {
@@ -104,6 +113,6 @@ func declaresEncoding(spec Spec) bool {
 func inTheWay(spec Spec, name string) bool {
 	return slices.ContainsFunc(spec.Files, func(f schemas.File) bool {
 		top, _, _ := strings.Cut(f.Path, "/")
-		return top == name || spec.Language == schemas.JavaScript && path.Clean(f.Path) == "package.json"
+		return top == name || top == fresh || spec.Language == schemas.JavaScript && path.Clean(f.Path) == "package.json"
 	})
 }

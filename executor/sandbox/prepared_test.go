@@ -1,7 +1,10 @@
 package sandbox
 
 import (
+	"archive/zip"
+	"bytes"
 	"context"
+	"errors"
 	"strings"
 	"testing"
 
@@ -88,6 +91,21 @@ func TestPreparedHasTheProgramsLimits(t *testing.T) {
 	}
 }
 
+// archived is a program that Python takes for an archive, and that is text too.
+func archived(t *testing.T, code string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	w, err := z.Create("__main__.py")
+	if err == nil {
+		_, err = w.Write([]byte(code))
+	}
+	if err = errors.Join(err, z.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return append([]byte("raise SystemExit('not an archive')\n"), b.Bytes()...)
+}
+
 // What has to be known when the interpreter starts makes a run cold, and is
 // refused where a prepared one was asked for.
 func TestWhatCannotBePrepared(t *testing.T) {
@@ -107,6 +125,8 @@ func TestWhatCannotBePrepared(t *testing.T) {
 		"name is taken": {Language: schemas.Python, Code: []byte("pass"), Files: []schemas.File{{Path: "main.py", Content: "x"}}},
 		"package.json":  {Language: schemas.JavaScript, Code: []byte("export {}"), Files: []schemas.File{{Path: "package.json", Content: `{"type":"module"}`}}},
 		"cookie":        {Language: schemas.Python, Code: []byte("# -*- coding: latin-1 -*-\nprint('\xe4')")},
+		"archive":       {Language: schemas.Python, Code: archived(t, "pass")},
+		"name to be":    {Language: schemas.Python, Code: []byte("open('.callgate-program').close()"), Files: []schemas.File{{Path: ".callgate-program", Content: "x"}}},
 		"small memory":  {Language: schemas.Python, Code: []byte("pass"), Limits: Limits{MemoryBytes: 32 << 20}},
 		"few processes": {Language: schemas.Python, Code: []byte("pass"), Limits: Limits{Pids: 3}},
 		"large disk":    {Language: schemas.Python, Code: []byte("pass"), Limits: Limits{DiskBytes: 128 << 20}},

@@ -106,7 +106,7 @@ func (s *Sandbox) ready(ctx context.Context, spec Spec, limits Limits) (*prepare
 // ErrNotPrepared is returned for a run that only a cold start can do.
 var ErrNotPrepared error = &schemas.Error{
 	Class:   schemas.ClassArgumentsInvalid,
-	Message: "this run cannot be prepared: it needs something when its interpreter starts, such as arguments, an environment, a workspace or less memory",
+	Message: "this run cannot be prepared: it needs something when its interpreter starts, such as arguments, an environment, a workspace or less memory, or its program is not plain source",
 }
 
 // runIn runs spec in w, with what waits there if p is one.
@@ -177,6 +177,9 @@ func (s *Sandbox) runNow(ctx context.Context, w *Workspace, before Snapshot, spe
 		defer func() { res.Network = x.access.forwarder.Close() }()
 	}
 	f, err = x.do(ctx, argv, s.environment(spec), spec.Stdin, res)
+	if err != nil && program != "" { // the next try, or the next run, is to find what this one found
+		err = errors.Join(err, w.removeProgram(program, spec.Code))
+	}
 	return program, f, err
 }
 

@@ -59,6 +59,8 @@ func TestAsOrdinaryUser(t *testing.T) {
 		{"sleep", Spec{Language: schemas.Python, Code: []byte("import os, time\nos.fork()\ntime.sleep(100)"), Limits: Limits{WallMS: 400}}, schemas.ClassWallTimeout, ""},
 		{"busy", Spec{Language: schemas.Python, Code: []byte("while True: pass"), Limits: Limits{CPUMS: 500}}, schemas.ClassCPUTimeout, ""},
 		{"closed workspace", python("import os\nos.mkdir('d', 0)\nos.chmod('/workspace', 0)"), "", ""},
+		{"workspace only to be read", python("import os\nos.chmod('/workspace', 0o555)"), "", ""},
+		{"program's directory only to be read", Spec{Language: schemas.Python, Program: "src/main.py", Code: []byte("import os\nos.chmod('src', 0o555)")}, "", ""},
 		{"listed and not searched", python("import os\nos.mkdir('d')\nopen('d/f', 'w').close()\nos.chmod('d', 0o400)"), "", ""},
 		{"host", python("import os\nprint([p for p in ('/etc/shadow', '/root', '/home', '/var', '/proc/cmdline', '/proc/sys') if os.path.exists(p)])"), "", "[]\n"},
 		{"processes", python("import os, time\nn = 0\ntry:\n  while os.fork(): n += 1\n  time.sleep(50)\nexcept BlockingIOError: print(n < 100)"), "", "True\n"},
@@ -73,6 +75,9 @@ func TestAsOrdinaryUser(t *testing.T) {
 			}
 			if err != nil || class != c.class || r.Stdout != c.out || r.Isolation.Start != c.spec.Start {
 				t.Errorf("%s, %s: %v %q %s, stdout %q stderr %q, want %q and %q", c.name, c.spec.Start, err, class, r.Detail, r.Stdout, r.Stderr, c.class, c.out)
+			}
+			if slices.ContainsFunc(r.Changed, func(f schemas.Changed) bool { return strings.HasSuffix(f.Path, "main.py") }) {
+				t.Errorf("%s, %s: the program was taken for a change: %v", c.name, c.spec.Start, r.Changed)
 			}
 			if !slices.Contains(r.Isolation.Missing, CapUIDRange) {
 				t.Errorf("%s, %s: isolation does not say what is missing: %v", c.name, c.spec.Start, r.Isolation.Missing)

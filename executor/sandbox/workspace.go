@@ -190,9 +190,21 @@ func (w *Workspace) Close() error {
 	return nil
 }
 
+// reopen is for the program, which owns /workspace, and may have closed it to
+// its owner: that would stop a supervisor that is not root.
+func (w *Workspace) reopen() error {
+	if err := unix.Fchmod(int(w.slot.root.Fd()), 0o755); err != nil {
+		return unavailable(fmt.Errorf("open the workspace's mode: %w", err))
+	}
+	return nil
+}
+
 // removeProgram takes the program away where it is still as it was put; what
 // the run made of it is the run's.
 func (w *Workspace) removeProgram(name string, code []byte) error {
+	if err := w.reopen(); err != nil {
+		return err
+	}
 	dir, err := openBeneath(int(w.slot.root.Fd()), path.Dir(name), unix.O_RDONLY|unix.O_DIRECTORY, 0)
 	if err != nil {
 		return nil // the run moved it
@@ -212,7 +224,11 @@ func (w *Workspace) removeProgram(name string, code []byte) error {
 	if _, err := io.ReadFull(f, now); err != nil || !bytes.Equal(now, code) {
 		return nil
 	}
-	if err := unix.Unlinkat(dir, path.Base(name), 0); err != nil {
+	err = unix.Unlinkat(dir, path.Base(name), 0)
+	if errors.Is(err, unix.EACCES) { // as in reopen
+		err = errors.Join(unix.Fchmod(dir, 0o755), unix.Unlinkat(dir, path.Base(name), 0))
+	}
+	if err != nil {
 		return unavailable(fmt.Errorf("take %s out of the workspace: %w", name, err))
 	}
 	return nil

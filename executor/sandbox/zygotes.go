@@ -42,7 +42,7 @@ func newZygotes(s *Sandbox) *zygotes { return &zygotes{sandbox: s, stop: make(ch
 // forks reports whether a run can be forked. What Python reads of its
 // environment when it starts has been read.
 func (s *Sandbox) forks(spec Spec) bool {
-	return spec.Language == schemas.Python && len(spec.Code) > 0 && !spec.Deterministic && spec.Audit == nil && !spec.Ahead && len(spec.Network) == 0 &&
+	return spec.Language == schemas.Python && len(spec.Code) > 0 && !isBinary(spec) && !spec.Deterministic && spec.Audit == nil && !spec.Ahead && len(spec.Network) == 0 &&
 		!slices.ContainsFunc(slices.Collect(maps.Keys(spec.Env)), func(name string) bool {
 			return strings.HasPrefix(name, "PYTHON") || strings.HasPrefix(name, "LD_") || strings.HasPrefix(name, "MALLOC_")
 		})
@@ -56,7 +56,7 @@ func (s *Sandbox) starter(spec Spec, held Snapshot) (starter, schemas.Start, err
 	case wanted && !s.forks(spec):
 		return nil, "", &schemas.Error{
 			Class:   schemas.ClassArgumentsInvalid,
-			Message: "this run cannot be forked: that takes a Python program that needs no fixed hash seed, no audit, no hosts and no PYTHON, LD_ or MALLOC_ variable",
+			Message: "this run cannot be forked: that takes a Python program in plain source that needs no fixed hash seed, no audit, no hosts and no PYTHON, LD_ or MALLOC_ variable",
 		}
 	case wanted && s.shadowed(spec.programName(held), held) != "":
 		return nil, "", &schemas.Error{

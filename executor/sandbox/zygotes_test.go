@@ -72,6 +72,10 @@ func TestZygotesRotate(t *testing.T) {
 func TestZygoteDies(t *testing.T) {
 	s := newSandbox(t, Config{Node: noInterpreter, Warm: true})
 	for i, find := range []func(){func() {}, s.zygotes.check} {
+		w, err := s.NewWorkspace(context.Background(), Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
 		runOK(t, s, forked(""))
 		z := s.zygotes.of("")
 		if err := unix.PidfdSendSignal(z.child.pidfd, unix.SIGKILL, nil, 0); err != nil {
@@ -80,9 +84,15 @@ func TestZygoteDies(t *testing.T) {
 		find()
 		automatic := forked("")
 		automatic.Start = ""
-		automatic.Args = []string{"so that none that waits can take it"}
+		automatic.Workspace = w // so that none that waits can take it
 		if r := runOK(t, s, automatic); r.Stdout != "2 1\n" {
 			t.Errorf("%d: %+v", i, r.RunReport)
+		}
+		if left, err := w.Snapshot(); err != nil || len(left.Files) > 0 {
+			t.Errorf("%d: left %+v, %v", i, left.Files, err)
+		}
+		if err := w.Close(); err != nil {
+			t.Error(err)
 		}
 		if !z.broken() {
 			t.Errorf("%d: nobody has noticed", i)
@@ -141,6 +151,7 @@ func TestWhatCannotBeForked(t *testing.T) {
 	for name, spec := range map[string]Spec{
 		"javascript": {Language: schemas.JavaScript, Code: []byte(";")},
 		"a command":  {Language: schemas.Python, Args: []string{"-c", "pass"}},
+		"archive":    {Language: schemas.Python, Code: archived(t, "pass")},
 		"hash seed":  {Language: schemas.Python, Code: []byte("pass"), Deterministic: true},
 		"variable":   {Language: schemas.Python, Code: []byte("pass"), Env: map[string]string{"PYTHONOPTIMIZE": "1"}},
 	} {
