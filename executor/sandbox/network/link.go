@@ -88,7 +88,7 @@ func (k *link) cut(why refusal) {
 func (k *link) Close() error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.shut(k.why != nil)
+	k.shut(false) // in order: an answer that refuses is still to be read
 	return nil
 }
 
