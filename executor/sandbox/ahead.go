@@ -63,13 +63,13 @@ func (a *ahead) take(k kind) *prepared {
 
 // Await returns when an interpreter waits for a run such as spec, which starts the
 // pool of its kind. It is for who wants the first run to be fast too. The error
-// is ErrNotPrepared where nothing can wait for such a run.
+// is ErrNotPrepared where nothing can wait for such a run, or [Config].Warm is not set.
 func (s *Sandbox) Await(ctx context.Context, spec Spec) error {
 	if err := spec.Validate(); err != nil {
 		return &schemas.Error{Class: schemas.ClassArgumentsInvalid, Message: err.Error()}
 	}
 	k, ok := s.kindOf(spec, spec.Limits.orDefault(s.config.Limits))
-	if !ok {
+	if !ok || !s.config.Warm {
 		return ErrNotPrepared
 	}
 	p := s.ahead.take(k)
