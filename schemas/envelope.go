@@ -44,6 +44,9 @@ type Envelope struct {
 	Wait     *Wait     `json:"wait,omitempty"`     // on waiting, and on the event that resumes it
 	Intent   *Intent   `json:"intent,omitempty"`   // on calling
 	Steering *Steering `json:"steering,omitempty"` // on an event that an operator caused
+	Review   *Review   `json:"review,omitempty"`   // on awaiting_human
+	// Approved are the subjects of reviews that a person approved of.
+	Approved []string `json:"approved,omitempty"`
 
 	// Spilled maps a field's JSON name to where its value is, when the event
 	// would have been larger than MaxEnvelopeBytes.
@@ -132,5 +135,7 @@ type Steering struct {
 	RollbackOf uint64 `json:"rollback_of,omitempty"` // the sequence that was copied
 	ForkedFrom string `json:"forked_from,omitempty"` // job@sequence
 	ReplayID   string `json:"replay_id,omitempty"`
-	Reason     string `json:"reason,omitempty"`
+	// Decision is a person's, on the event that followed awaiting_human by it.
+	Decision Decision `json:"decision,omitempty"`
+	Reason   string   `json:"reason,omitempty"`
 }

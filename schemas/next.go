@@ -5,7 +5,7 @@ package schemas
 func (e Envelope) Next(to State) Envelope {
 	e.State = to
 	e.Feedback, e.Error, e.Result = nil, nil, nil
-	e.Wait, e.Intent, e.Steering, e.Spilled = nil, nil, nil, nil
+	e.Wait, e.Intent, e.Steering, e.Review, e.Spilled = nil, nil, nil, nil, nil
 	return e
 }
 

@@ -35,6 +35,7 @@ var described = map[string]any{
 	"envelope#/$defs/wait":         Wait{},
 	"envelope#/$defs/intent":       Intent{},
 	"envelope#/$defs/steering":     Steering{},
+	"envelope#/$defs/review":       Review{},
 	"result#":                      Outcome{},
 	"result#/$defs/result":         Result{},
 	"result#/$defs/metadata":       Metadata{},
@@ -236,6 +237,7 @@ func TestEnumsMatchSchemas(t *testing.T) {
 		"run_status":    {"ok", "error", "timeout", "killed", "refused"},
 		"start":         {"cold", "forked", "prepared"},
 		"apart":         {"", "fresh"},
+		"decision":      {"approved", "rejected"},
 		"severity":      {"warning", "error"},
 		"result_status": {"success", "error", "partial_success"},
 	} {

@@ -99,12 +99,17 @@ func headline(e schemas.Envelope) string {
 			parts = append(parts, "replay "+s.ReplayID)
 		case s.RollbackOf != 0:
 			parts = append(parts, fmt.Sprintf("rolled back to %d", s.RollbackOf))
+		case s.Decision != "":
+			parts = append(parts, string(s.Decision)+" by a person")
 		case s.ForkedFrom != "":
 			parts = append(parts, "forked from "+s.ForkedFrom)
 		}
 		if s.Reason != "" {
 			parts = append(parts, oneLine(s.Reason, 80))
 		}
+	}
+	if r := e.Review; r != nil {
+		parts = append(parts, fmt.Sprintf("%s: %s · approve or reject, then %s", r.Rule, oneLine(r.Reason, 100), r.Resume))
 	}
 	if f := e.Feedback; f != nil {
 		parts = append(parts, fmt.Sprintf("%s: %s", f.Class, oneLine(f.Message, 100)))
