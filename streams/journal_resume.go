@@ -19,7 +19,7 @@ func (w *Worker) current(ctx context.Context, d *delivery) bool {
 		switch {
 		case err != nil && errors.Is(context.Cause(ctx), errShutdown):
 			nak(d.msg)
-			w.observe(d, OutcomeReleased, "", "")
+			w.observe(d, OutcomeReleased, nil, "")
 			return false
 		case err != nil:
 			w.unsettled(ctx, d, err)
@@ -44,7 +44,7 @@ func (w *Worker) current(ctx context.Context, d *delivery) bool {
 		}
 		if pause(ctx, min(wait, w.Heartbeat)) != nil {
 			nak(d.msg)
-			w.observe(d, OutcomeReleased, "", "")
+			w.observe(d, OutcomeReleased, nil, "")
 			return false
 		}
 	}

@@ -42,7 +42,7 @@ func (w *Worker) append(ctx context.Context, d *delivery, as OutcomeName, next s
 	}
 	d.ack()
 	w.forget(d.seq)
-	w.observe(d, as, next.State, classOf(next))
+	w.observe(d, as, &next, classOf(next))
 }
 
 // overtaken looks at what follows d on the log. Only an event that is no
@@ -75,7 +75,7 @@ func (w *Worker) stale(ctx context.Context, d *delivery, chain []link) {
 	}
 	d.ack()
 	w.forget(d.seq)
-	w.observe(d, OutcomeStale, "", "")
+	w.observe(d, OutcomeStale, nil, "")
 }
 
 // unsettled leaves the delivery to another try. It is never acked: what the
@@ -86,7 +86,7 @@ func (w *Worker) unsettled(ctx context.Context, d *delivery, err error) {
 	}
 	w.excuse(d.seq)
 	d.nakWithin(min(w.BackoffFirst, w.LongWait))
-	w.observe(d, OutcomeUnsettled, "", "")
+	w.observe(d, OutcomeUnsettled, nil, "")
 }
 
 // maxExcused bounds what a worker remembers while the log cannot be written.

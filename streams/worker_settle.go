@@ -41,6 +41,9 @@ type Observation struct {
 	Class   schemas.Class // of what went wrong
 	Tries   int           // handled in vain before
 	Elapsed time.Duration // from delivery to decision
+	// In is the event that was delivered, Out the one that followed it, nil when
+	// nothing was appended. They are the loop's own: not to be changed or kept.
+	In, Out *schemas.Envelope
 }
 
 // settle is the outcome table for what a handler returned.
@@ -55,7 +58,7 @@ func (w *Worker) settle(base, ctx context.Context, d *delivery, limit schemas.De
 		w.overtaken(base, d)
 	case errors.Is(cause, errShutdown):
 		nak(d.msg)
-		w.observe(d, OutcomeReleased, "", "")
+		w.observe(d, OutcomeReleased, nil, "")
 	case schemas.IsPermanent(err):
 		w.fail(base, d, OutcomeFailed, errorOf(err))
 	case errors.Is(cause, errOutOfTime):
@@ -144,7 +147,7 @@ func (w *Worker) retry(ctx context.Context, d *delivery, cause error) {
 	}
 	if delay < w.LongWait {
 		d.nakWithin(max(delay, time.Millisecond))
-		w.observe(d, OutcomeRetried, "", e.Class)
+		w.observe(d, OutcomeRetried, nil, e.Class)
 		return
 	}
 	next := d.env
@@ -180,13 +183,18 @@ func (w *Worker) fail(ctx context.Context, d *delivery, as OutcomeName, e *schem
 	w.append(ctx, d, as, next)
 }
 
-func (w *Worker) observe(d *delivery, as OutcomeName, to schemas.State, class schemas.Class) {
-	if w.Observe != nil {
-		w.Observe(Observation{
-			State: w.State, Tenant: d.tenant, JobID: d.job, Outcome: as, To: to, Class: class,
-			Tries: d.tries(), Elapsed: w.Now().Sub(d.start),
-		})
+func (w *Worker) observe(d *delivery, as OutcomeName, out *schemas.Envelope, class schemas.Class) {
+	if w.Observe == nil {
+		return
 	}
+	o := Observation{
+		State: w.State, Tenant: d.tenant, JobID: d.job, Outcome: as, Class: class,
+		Tries: d.tries(), Elapsed: w.Now().Sub(d.start), In: &d.env, Out: out,
+	}
+	if out != nil {
+		o.To = out.State
+	}
+	w.Observe(o)
 }
 
 // errorOf makes an event's error of a Go error: its class, and all it says.

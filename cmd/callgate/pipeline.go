@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"callgate.dev/cmd/callgate/metrics"
 	"callgate.dev/dispatcher/registry"
 	"callgate.dev/executor/sandbox"
 	"callgate.dev/schemas"
@@ -47,6 +48,8 @@ type pipelineFlags struct {
 	data         string // directory of the embedded server, where there is one
 	keep         time.Duration
 	maxAge       time.Duration
+
+	metricsListen string
 }
 
 func (p *pipelineFlags) flags(cmd *cobra.Command) {
@@ -63,6 +66,7 @@ func (p *pipelineFlags) flags(cmd *cobra.Command) {
 	listFlag(f, &p.allowMissing, "allow-missing", oneOf(sandbox.Capabilities...), "isolation that this machine may lack, by name: "+strings.Join(sandbox.Capabilities, ", "))
 	listFlag(f, &p.libraries, "library", isLibrary, "further host directories that programs may read, as packages to import")
 	listFlag(f, &p.preimport, "preimport", isModuleName, "modules that Python programs find imported when they are forked, instead of a few of the standard library's")
+	checkedFlag(f, &p.metricsListen, "metrics-listen", "", isAddress, "serve Prometheus metrics at http://HOST:PORT/metrics; port 0 takes a free one, which the log tells (default: nowhere)")
 	p.network.flags(f)
 	p.thresholds.flags(cmd)
 	periodFlag(f, &p.keep, "keep-jobs", 30*24*time.Hour, time.Millisecond, "how long a finished job's history is kept")
@@ -75,6 +79,7 @@ type pipeline struct {
 	app      *app
 	c        *client
 	registry *registry.Registry
+	metrics  *metrics.Metrics
 	tasks    []task
 	closers  []func() error
 }
@@ -90,6 +95,9 @@ func (a *app) newPipeline(ctx context.Context, c *client, flags *pipelineFlags, 
 	var err error
 	if p.registry, err = registry.New(registry.Config{}); err != nil {
 		return nil, fmt.Errorf("load tools: %w", err)
+	}
+	if err := p.serveMetrics(); err != nil {
+		return nil, err
 	}
 	build := map[string]func(context.Context) error{
 		rolePlanner: p.planner, roleDispatcher: p.dispatcher, roleExecutor: p.executor, roleVerifier: p.verifier,
@@ -139,8 +147,9 @@ func (p *pipeline) onClose(end func() error) { p.closers = append(p.closers, end
 // worker adds the consumer loop of a state; room may be nil.
 func (p *pipeline) worker(state schemas.State, role string, h schemas.Handler, room func() error) error {
 	w, err := streams.NewWorker(streams.WorkerConfig{
-		State: state, Handler: h, Log: p.c.log, Now: time.Now, Slots: *p.slots[role], Tries: p.tries, Room: room,
-		Logger: p.app.log.With("worker", role),
+		State: state, Handler: p.metrics.Watch(h), Log: p.c.log, Now: time.Now, Slots: *p.slots[role], Tries: p.tries, Room: room,
+		Observe: p.metrics.Observe,
+		Logger:  p.app.log.With("worker", role),
 	})
 	if err != nil {
 		return err

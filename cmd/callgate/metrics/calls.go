@@ -1,0 +1,79 @@
+package metrics
+
+import (
+	"context"
+	"time"
+
+	"callgate.dev/dispatcher/repair"
+	"callgate.dev/dispatcher/walls"
+	"callgate.dev/schemas"
+	"callgate.dev/streams"
+)
+
+// calls counts the results that a round has now and had not before.
+func (m *Metrics) calls(o streams.Observation) {
+	now := o.Out.Round
+	if now == nil {
+		return
+	}
+	for _, call := range now.Calls {
+		r, ok := now.Result(call.ID)
+		if !ok || o.In.Round != nil && has(o.In.Round, call.ID) {
+			continue
+		}
+		if r.Rejected && r.Error != nil {
+			m.rejected.WithLabelValues(string(r.Error.Class)).Inc()
+			if _, err := repair.Object(call.Raw, walls.ScopeOf(*o.In).Ending); err != nil && r.Error.Class == schemas.ClassArgumentsInvalid {
+				m.unread.Inc()
+			}
+			continue
+		}
+		m.attempts.WithLabelValues(call.Tool).Inc()
+		switch {
+		case r.Error == nil:
+			m.successes.WithLabelValues(call.Tool).Inc()
+		case r.Error.Class == schemas.ClassToolTimeout || r.Error.Class == schemas.ClassWallTimeout:
+			m.timeouts.WithLabelValues(call.Tool).Inc()
+		default:
+			m.fails.WithLabelValues(call.Tool).Inc()
+		}
+	}
+}
+
+func has(r *schemas.Round, id string) bool { _, ok := r.Result(id); return ok }
+
+// Watch returns h, watched: the calls in its hands are pending, and what it is
+// given of a finished round is timed.
+func (m *Metrics) Watch(h schemas.Handler) schemas.Handler {
+	w := watched{h, m}
+	if d, ok := h.(schemas.Deadliner); ok {
+		return watchedDeadliner{w, d}
+	}
+	return w
+}
+
+type watched struct {
+	schemas.Handler
+	m *Metrics
+}
+
+type watchedDeadliner struct {
+	watched
+	schemas.Deadliner
+}
+
+func (w watched) Handle(ctx context.Context, in schemas.Envelope) (schemas.Envelope, error) {
+	switch round := in.Round; {
+	case round == nil:
+	case in.State == schemas.StatePlanning:
+		// A wait, or an operator, has put its own time between the two.
+		if round.Done() && in.Wait == nil && in.Steering == nil {
+			w.m.inject.Observe(float64(time.Since(in.At).Microseconds()) / 1000)
+		}
+	default:
+		open := float64(len(round.Calls) - len(round.Results))
+		w.m.pending.Add(open)
+		defer w.m.pending.Sub(open)
+	}
+	return w.Handler.Handle(ctx, in)
+}
