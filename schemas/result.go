@@ -73,6 +73,7 @@ type Outcome struct {
 	State    State     `json:"state"`
 	Sequence uint64    `json:"sequence"`
 	At       time.Time `json:"at"`
+	TraceID  string    `json:"trace_id,omitempty"` // see TraceID
 	Result   *Result   `json:"result"`
 }
 

@@ -13,7 +13,7 @@ import (
 
 // OutcomeOf is what a terminal event says of its job. It always has a result.
 func OutcomeOf(env schemas.Envelope) schemas.Outcome {
-	out := schemas.Outcome{ID: env.JobID, Tenant: env.Tenant, State: env.State, Sequence: env.Sequence, At: env.At, Result: env.Result}
+	out := schemas.Outcome{ID: env.JobID, Tenant: env.Tenant, State: env.State, Sequence: env.Sequence, At: env.At, TraceID: schemas.TraceID(env.Tenant, env.JobID), Result: env.Result}
 	switch {
 	case out.Result != nil:
 	case env.Error != nil:

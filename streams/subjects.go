@@ -22,6 +22,7 @@ const (
 	controlPrefix  = "callgate.ctl."
 	resultPrefix   = "callgate.result."
 	callPrefix     = "callgate.call."
+	exchangePrefix = "callgate.exchange."
 	batchSuffix    = ".batch"
 )
 
@@ -38,6 +39,7 @@ const (
 	AllControlSubjects  = controlPrefix + "*.*"
 	AllResultSubjects   = resultPrefix + "*.*"
 	AllCallSubjects     = callPrefix + "*.*.*"
+	AllExchangeSubjects = exchangePrefix + "*.*.*"
 )
 
 // JobSubject is where the log holds the event "job is now in state".
@@ -101,6 +103,11 @@ func ResultSubject(tenant, job string) string { return resultPrefix + tenant + "
 // CallSubject holds the result of one effectful call.
 func CallSubject(tenant, job, callID string) string {
 	return callPrefix + tenant + "." + job + "." + callID
+}
+
+// ExchangeSubject holds one request to a model and what came back.
+func ExchangeSubject(tenant, job, id string) string {
+	return exchangePrefix + tenant + "." + job + "." + id
 }
 
 // ParseJobSubject reads a subject of the log.

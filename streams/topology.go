@@ -21,6 +21,8 @@ const (
 	StreamCalls    = "CALLGATE_CALLS"    // one result an effectful call
 	StreamTimers   = "CALLGATE_TIMERS"   // schedules, and what they fired
 
+	StreamExchanges = "CALLGATE_EXCHANGES" // requests to models, and what came back
+
 	BucketBlobs = "callgate_blobs" // object store
 )
 
@@ -69,8 +71,11 @@ type TopologyConfig struct {
 	SubmitBytes int64
 	// BlobBytes bounds the object store. Default 4 GiB.
 	BlobBytes int64
-	// KeepResults is how long outcomes, call results and rejections stay
-	// readable. Default 30 days.
+	// ExchangeBytes bounds the record of requests to models; the oldest go
+	// first. Default 1 GiB.
+	ExchangeBytes int64
+	// KeepResults is how long outcomes, call results, exchanges and rejections
+	// stay readable. Default 30 days.
 	KeepResults time.Duration
 	// AckWait is the lease of a delivery, renewed by heartbeats; it only finds
 	// crashed workers. Default 30 s.
@@ -86,6 +91,7 @@ func (c TopologyConfig) orDefault() TopologyConfig {
 	def(&c.SubmitPerTenant, 100_000)
 	def(&c.SubmitBytes, 1<<30)
 	def(&c.BlobBytes, 4<<30)
+	def(&c.ExchangeBytes, 1<<30)
 	def(&c.KeepResults, 30*24*time.Hour)
 	def(&c.AckWait, 30*time.Second)
 	def(&c.MaxAckPending, 10_000)
@@ -101,7 +107,7 @@ func (c TopologyConfig) Validate() error {
 	}
 	errs = append(errs,
 		positive("log bytes", c.LogBytes), positive("submissions per tenant", c.SubmitPerTenant),
-		positive("submit bytes", c.SubmitBytes), positive("blob bytes", c.BlobBytes),
+		positive("submit bytes", c.SubmitBytes), positive("blob bytes", c.BlobBytes), positive("exchange bytes", c.ExchangeBytes),
 		positive("keep results", c.KeepResults), positive("ack wait", c.AckWait), positive("max ack pending", c.MaxAckPending))
 	return errors.Join(errs...)
 }
@@ -113,7 +119,7 @@ func NewTopology(c TopologyConfig) (Topology, error) {
 	}
 	c = c.orDefault()
 	t := Topology{Streams: []jetstream.StreamConfig{
-		logStream(c), submitStream(c), rejectedStream(c), resultsStream(c), callsStream(c), timersStream(c), blobsBucket(c),
+		logStream(c), submitStream(c), rejectedStream(c), resultsStream(c), callsStream(c), timersStream(c), blobsBucket(c), exchangesStream(c),
 	}}
 	for _, state := range schemas.WorkStates {
 		for _, lane := range schemas.Lanes {

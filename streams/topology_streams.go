@@ -54,6 +54,16 @@ func callsStream(c TopologyConfig) jetstream.StreamConfig {
 	}
 }
 
+// exchangesStream forgets the oldest when it is full: it is a record, and no job
+// waits for it. Requests of a job repeat each other, so they compress well.
+func exchangesStream(c TopologyConfig) jetstream.StreamConfig {
+	return jetstream.StreamConfig{
+		Name: StreamExchanges, Description: "requests to models, and what came back",
+		Subjects: []string{AllExchangeSubjects}, Storage: jetstream.FileStorage, Replicas: c.Replicas,
+		MaxMsgsPerSubject: 1, MaxBytes: c.ExchangeBytes, MaxAge: c.KeepResults, Compression: jetstream.S2Compression,
+	}
+}
+
 // timersStream holds schedules until they fire and what they fired until it is
 // taken. Rollup is what the server turns on for schedules.
 func timersStream(c TopologyConfig) jetstream.StreamConfig {

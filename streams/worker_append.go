@@ -82,7 +82,7 @@ func (w *Worker) stale(ctx context.Context, d *delivery, chain []link) {
 // log holds is not known.
 func (w *Worker) unsettled(ctx context.Context, d *delivery, err error) {
 	if err != nil {
-		w.Logger.WarnContext(ctx, "delivery not settled, will be delivered again", "state", w.State, "tenant", d.tenant, "job", d.job, "sequence", d.seq, "error", err)
+		w.Logger.WarnContext(ctx, "delivery not settled, will be delivered again", "state", w.State, "tenant", d.tenant, "job", d.job, "trace_id", schemas.TraceID(d.tenant, d.job), "sequence", d.seq, "error", err)
 	}
 	w.excuse(d.seq)
 	d.nakWithin(min(w.BackoffFirst, w.LongWait))

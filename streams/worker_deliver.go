@@ -38,7 +38,7 @@ func (w *Worker) deliver(base context.Context, msg jetstream.Msg) {
 		if !d.settled.CompareAndSwap(false, true) {
 			return
 		}
-		w.Logger.Error("handler ignores its deadline, decided without it", "state", w.State, "tenant", d.tenant, "job", d.job, "limit", limit.Limit)
+		w.Logger.Error("handler ignores its deadline, decided without it", "state", w.State, "tenant", d.tenant, "job", d.job, "trace_id", schemas.TraceID(d.tenant, d.job), "limit", limit.Limit)
 		w.outOfTime(base, d, limit)
 	})
 	defer overrun.Stop()

@@ -60,6 +60,7 @@ func (a *app) provisionCommand() *cobra.Command {
 	numberFlag(f, &cfg.SubmitPerTenant, "queue-per-tenant", 0, 0, unbounded, "submissions of a tenant that may wait in a lane (default: as it is, or 100000)")
 	numberFlag(f, &cfg.SubmitBytes, "queue-bytes", 0, 0, unbounded, "bound of all submissions that wait (default: as it is, or 1 GiB)")
 	numberFlag(f, &cfg.BlobBytes, "blob-bytes", 0, 0, unbounded, "bound of the object store (default: as it is, or 4 GiB)")
+	numberFlag(f, &cfg.ExchangeBytes, "record-bytes", 0, 0, unbounded, "bound of the record of requests to models, of which the oldest go first (default: as it is, or 1 GiB)")
 	periodFlag(f, &cfg.KeepResults, "keep-results", 0, 0, "how long results stay readable (default: as it is, or 720h)")
 	f.BoolVar(&plan, "dry-run", false, "print what would be changed, and change nothing")
 	a.withJSON(cmd)
@@ -80,6 +81,8 @@ func asItIs(ctx context.Context, js jetstream.JetStream, c streams.TopologyConfi
 			c.KeepResults = cmp.Or(c.KeepResults, is.MaxAge)
 		case "OBJ_" + streams.BucketBlobs:
 			c.BlobBytes = cmp.Or(c.BlobBytes, is.MaxBytes)
+		case streams.StreamExchanges:
+			c.ExchangeBytes = cmp.Or(c.ExchangeBytes, is.MaxBytes)
 		}
 	}
 	if err := list.Err(); err != nil {

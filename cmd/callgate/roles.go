@@ -27,6 +27,7 @@ func (p *pipeline) planner(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	cfg.Transport = p.recorder(cfg)
 	client, err := model.New(cfg)
 	if err != nil {
 		return err

@@ -69,7 +69,7 @@ func TestTheKeyIsWrittenNowhere(t *testing.T) {
 			t.Errorf("the model's word: %v", last.Error)
 		}
 		// A program cannot read it either.
-		for _, args := range [][]string{{"show", id}, {"show", id, "--json"}, {"watch", id, "--json"}, {"list", "--json"}, {"doctor", "--json"}} {
+		for _, args := range [][]string{{"show", id}, {"show", id, "--raw"}, {"show", id, "--raw", "--json"}, {"show", id, "--json"}, {"watch", id, "--json"}, {"list", "--json"}, {"doctor", "--json"}} {
 			if out := callgate(t, home, args...); strings.Contains(out.stdout+out.stderr, secret) {
 				t.Errorf("%v prints the key", args)
 			}

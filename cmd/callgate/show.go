@@ -13,18 +13,34 @@ import (
 )
 
 func (a *app) showCommand() *cobra.Command {
-	return a.withJob(&cobra.Command{
-		Use:     "show JOB|CALL_ID",
-		Short:   "A job's whole story, or every place where a tool call stands",
+	var raw bool
+	cmd := &cobra.Command{
+		Use:   "show JOB|CALL_ID",
+		Short: "A job's whole story, or every place where a tool call stands",
+		Long: "Prints what happened to a job, event by event, or where a call stands. With --raw it prints the full record instead, in\n" +
+			"three sections: REQUEST, what was sent to the model and what came back, as it went over the wire; CALLS, each call and\n" +
+			"program with its repairs, result, facts and how it was launched; ERRORS, everything that went wrong.",
 		Args:    cobra.ExactArgs(1),
 		GroupID: "jobs",
-		RunE: a.talk(func(ctx context.Context, c *client, args []string) error {
-			if id, err := schemas.ParseCallID(args[0]); err == nil {
-				return a.showCall(ctx, c, id)
+		RunE: func(cmd *cobra.Command, args []string) error {
+			id, err := schemas.ParseCallID(args[0])
+			isCall := err == nil
+			if err := schemas.CheckName("job", args[0]); err != nil && !isCall {
+				return usageError("%w", err)
 			}
-			return a.showJob(ctx, c, args[0])
-		}),
-	})
+			if isCall && raw {
+				return usageError("--raw: of a job; %s is a call", id)
+			}
+			return a.talk(func(ctx context.Context, c *client, args []string) error {
+				if isCall {
+					return a.showCall(ctx, c, id)
+				}
+				return a.showJob(ctx, c, args[0], raw)
+			})(cmd, args)
+		},
+	}
+	cmd.Flags().BoolVar(&raw, "raw", false, "the full record: requests, calls, errors")
+	return a.withJob(cmd)
 }
 
 // story is `show JOB --json`.
@@ -43,16 +59,16 @@ type storyEvent struct {
 	schemas.Envelope
 }
 
-func (a *app) showJob(ctx context.Context, c *client, job string) error {
-	if err := schemas.CheckName("job", job); err != nil {
-		return usageError("%w", err)
-	}
+func (a *app) showJob(ctx context.Context, c *client, job string, raw bool) error {
 	h, err := c.log.History(ctx, a.tenant, job)
 	if errors.Is(err, streams.ErrJobNotFound) {
 		return a.noJob(ctx, c, job)
 	}
 	if err != nil {
 		return err
+	}
+	if raw {
+		return a.showRaw(ctx, c, job, h)
 	}
 	last := h.Events[len(h.Events)-1]
 	if a.json {

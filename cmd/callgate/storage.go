@@ -23,7 +23,7 @@ const (
 // beneath dir has room for.
 func fit(ctx context.Context, js jetstream.JetStream, dir string) (streams.TopologyConfig, error) {
 	c, err := asItIs(ctx, js, streams.TopologyConfig{})
-	if err != nil || c.LogBytes != 0 {
+	if err != nil || c.LogBytes != 0 && c.ExchangeBytes != 0 {
 		return c, err
 	}
 	wanted, err := streams.NewTopology(c)
@@ -35,6 +35,10 @@ func fit(ctx context.Context, js jetstream.JetStream, dir string) (streams.Topol
 		return c, fmt.Errorf("look at the disk beneath %s: %w", dir, err)
 	}
 	room := float64(fs.Bavail) * float64(fs.Bsize) * storeShare
+	if c.LogBytes != 0 { // of a version that kept no record of exchanges
+		c.ExchangeBytes = max(1<<20, min(1<<30, int64(room/10)))
+		return c, nil
+	}
 	if room < leastStore {
 		return c, fmt.Errorf("%s: %.0f MB free, too little for an event log; name another directory with --data", dir, room/storeShare/(1<<20))
 	}
@@ -48,6 +52,8 @@ func fit(ctx context.Context, js jetstream.JetStream, dir string) (streams.Topol
 			c.SubmitBytes = bound
 		case "OBJ_" + streams.BucketBlobs:
 			c.BlobBytes = bound
+		case streams.StreamExchanges:
+			c.ExchangeBytes = bound
 		}
 	}
 	return c, nil
@@ -64,7 +70,7 @@ func total(t streams.Topology) (sum int64) {
 func noRoom(err error) error {
 	var api *jetstream.APIError
 	if errors.As(err, &api) && api.ErrorCode == 10047 { // insufficient storage resources
-		return fmt.Errorf("%w: the server has less room than the streams may take; give it more (max_file_store), or bound them with --log-bytes, --queue-bytes and --blob-bytes of `callgate provision`", err)
+		return fmt.Errorf("%w: the server has less room than the streams may take; give it more (max_file_store), or bound them with --log-bytes, --queue-bytes, --blob-bytes and --record-bytes of `callgate provision`", err)
 	}
 	return err
 }

@@ -28,6 +28,7 @@ func (j *Janitor) purge(ctx context.Context, jobs map[streams.JobKey]uint64) (in
 		subject      func(streams.JobKey) string
 	}{
 		{"calls", streams.StreamCalls, func(k streams.JobKey) string { return streams.CallSubject(k.Tenant, k.JobID, "*") }},
+		{"exchanges", streams.StreamExchanges, func(k streams.JobKey) string { return streams.ExchangeSubject(k.Tenant, k.JobID, "*") }},
 		{"timer", streams.StreamTimers, func(k streams.JobKey) string { return streams.TimerSubject(k.Tenant, k.JobID) }},
 		{"result", streams.StreamResults, func(k streams.JobKey) string { return streams.ResultSubject(k.Tenant, k.JobID) }},
 	} {

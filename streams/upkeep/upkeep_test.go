@@ -59,7 +59,7 @@ func finished(r *rig.Rig, id string) {
 	first := rig.Planning(id)
 	first.Conversation = []schemas.Message{{Role: schemas.RoleUser, Content: strings.Repeat("x", 300<<10)}}
 	r.Chain(first, schemas.StateSandboxExecution, schemas.StateCompleted)
-	for _, subject := range []string{streams.CallSubject(rig.Tenant, id, "c1"), streams.CallSubject(rig.Tenant, id, "c2"), streams.ResultSubject(rig.Tenant, id)} {
+	for _, subject := range []string{streams.CallSubject(rig.Tenant, id, "c1"), streams.CallSubject(rig.Tenant, id, "c2"), streams.ResultSubject(rig.Tenant, id), streams.ExchangeSubject(rig.Tenant, id, "t1_1_1")} {
 		if _, err := r.JS.Publish(r.Ctx, subject, []byte("{}")); err != nil {
 			r.T.Fatal(err)
 		}
@@ -71,7 +71,7 @@ func traces(r *rig.Rig) map[string]uint64 {
 	r.T.Helper()
 	return map[string]uint64{
 		"log": r.Count(streams.StreamLog), "calls": r.Count(streams.StreamCalls),
-		"results": r.Count(streams.StreamResults), "blobs": r.Count("OBJ_" + streams.BucketBlobs),
+		"exchanges": r.Count(streams.StreamExchanges), "results": r.Count(streams.StreamResults), "blobs": r.Count("OBJ_" + streams.BucketBlobs),
 	}
 }
 
@@ -86,7 +86,7 @@ func TestTheJanitorForgetsWhatEndedLongAgo(t *testing.T) {
 	r.Clock.Set(time.Now().Add(31 * day))
 	pass(t, j, 1)
 	pass(t, j, 0)
-	if got := traces(r); got["log"] != 3 || got["calls"]+got["results"]+got["blobs"] != 0 {
+	if got := traces(r); got["log"] != 3 || got["calls"]+got["exchanges"]+got["results"]+got["blobs"] != 0 {
 		t.Fatalf("left: %v", got)
 	}
 	last := r.Last(rig.Tenant, "old")
@@ -143,7 +143,7 @@ func TestAnInterruptedPurgeIsFinishedByTheNextProcess(t *testing.T) {
 			}
 			x.Close()
 			pass(t, janitor(t, r, open(t, r)), 2)
-			if got := traces(r); got["log"] != 2 || got["calls"]+got["results"]+got["blobs"] != 0 {
+			if got := traces(r); got["log"] != 2 || got["calls"]+got["exchanges"]+got["results"]+got["blobs"] != 0 {
 				t.Fatalf("left: %v", got)
 			}
 		})
