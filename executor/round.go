@@ -96,9 +96,13 @@ func (e *Executor) call(ctx context.Context, in schemas.Envelope, call schemas.C
 			return result, tree, err
 		}
 		if known != nil {
-			return *known, tree, nil
+			return e.recalled(ctx, in, known, tree)
 		}
-		return e.execute(ctx, call, lang, tree, limits, mannerOf(in).apart(call.Isolation))
+		result, after, err := e.execute(ctx, call, lang, tree, limits, mannerOf(in).apart(call.Isolation))
+		if err != nil {
+			return result, tree, err
+		}
+		return result, after, e.keepCall(ctx, in, result, tree, after)
 	case schemas.ToolReadFile:
 		out, err = readFile(tree, call.Arguments)
 	case schemas.ToolWriteFile:
@@ -119,6 +123,24 @@ func (e *Executor) call(ctx context.Context, in schemas.Envelope, call schemas.C
 		return result, tree, err
 	}
 	return result, tree, nil
+}
+
+// recalled returns what came of a call that an earlier delivery made, and the
+// workspace that it left.
+func (e *Executor) recalled(ctx context.Context, in schemas.Envelope, known *schemas.CallResult, tree workspace.Tree) (schemas.CallResult, workspace.Tree, error) {
+	what, ok, err := e.found(ctx, known)
+	if err != nil {
+		return *known, tree, err
+	}
+	if !ok || what.Result == nil {
+		return *known, tree, nil
+	}
+	if what.Workspace != nil {
+		if tree, err = workspace.Load(ctx, e.config.Blobs, what.Workspace, e.workspaceLimits(in.Job.Limits)); err != nil {
+			return *known, tree, err
+		}
+	}
+	return *what.Result, tree, nil
 }
 
 var sandboxTools = []string{schemas.ToolExecutePython, schemas.ToolExecuteJavaScript, schemas.ToolReadFile, schemas.ToolWriteFile, schemas.ToolListFiles}

@@ -36,9 +36,7 @@ func (e *Executor) trial(ctx context.Context, in schemas.Envelope) (schemas.Enve
 		return schemas.Envelope{}, err
 	}
 	if known != nil {
-		report := unknown(known)
-		next.Run = &report
-		return next, nil
+		return e.resume(ctx, next, known)
 	}
 	if err := t.do(ctx); err != nil {
 		return schemas.Envelope{}, err
@@ -48,6 +46,22 @@ func (e *Executor) trial(ctx context.Context, in schemas.Envelope) (schemas.Enve
 		if next.Workspace, err = e.save(ctx, in, t.before, t.after); err != nil {
 			return schemas.Envelope{}, err
 		}
+	}
+	e.keep(ctx, in, trialCall(in).ID, kept{Run: next.Run, Tests: next.Tests, Workspace: next.Workspace})
+	return next, nil
+}
+
+// resume makes the event of a trial whose runs an earlier delivery had.
+func (e *Executor) resume(ctx context.Context, next schemas.Envelope, known *schemas.CallResult) (schemas.Envelope, error) {
+	what, ok, err := e.found(ctx, known)
+	switch {
+	case err != nil:
+		return schemas.Envelope{}, err
+	case !ok:
+		report := unknown(known)
+		next.Run = &report
+	default:
+		next.Run, next.Tests, next.Workspace = what.Run, what.Tests, what.Workspace
 	}
 	return next, nil
 }

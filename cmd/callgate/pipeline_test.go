@@ -36,9 +36,15 @@ func newRig(t *testing.T, answers []string, args ...string) *rig {
 
 func newRigAt(t *testing.T, home string, env []string, args ...string) *rig {
 	t.Helper()
+	p, url := up(t, home, env, append([]string{"--listen", "127.0.0.1:0", "--data", "data"}, args...)...)
+	return rigOf(t, home, p, url)
+}
+
+// rigOf is the rig of a pipeline that runs.
+func rigOf(t *testing.T, home string, p *process, url string) *rig {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	t.Cleanup(cancel)
-	p, url := up(t, home, env, append([]string{"--listen", "127.0.0.1:0", "--data", "data"}, args...)...)
 	c, err := dial(url, t.Name())
 	if err != nil {
 		t.Fatal(err)

@@ -39,9 +39,15 @@ func environment(home string, more ...string) []string {
 // start runs callgate in the background. It is ended with the test.
 func start(t *testing.T, home string, env []string, args ...string) *process {
 	t.Helper()
-	p := &process{t: t, cmd: exec.Command("callgate", args...), done: make(chan struct{})}
+	return launch(t, home, env, exec.Command("callgate", args...))
+}
+
+// launch runs a command that becomes callgate.
+func launch(t *testing.T, home string, env []string, cmd *exec.Cmd) *process {
+	t.Helper()
+	p := &process{t: t, cmd: cmd, done: make(chan struct{})}
 	p.cmd.Dir, p.cmd.Env = home, environment(home, env...)
-	log, err := os.CreateTemp(home, args[0]+"-*.log")
+	log, err := os.CreateTemp(home, "callgate-*.log")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +70,7 @@ func start(t *testing.T, home string, env []string, args ...string) *process {
 		p.end(syscall.SIGTERM)
 		r.Close()
 		if t.Failed() {
-			t.Logf("callgate %s, standard error:\n%s", strings.Join(args, " "), p.stderr())
+			t.Logf("%s, standard error:\n%s", strings.Join(p.cmd.Args, " "), p.stderr())
 		}
 	})
 	return p
