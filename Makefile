@@ -70,6 +70,7 @@ humaneval: setup build ## the 164 HumanEval problems with recorded answers, comp
 
 race: setup build ## the tests of what runs concurrently, under the race detector
 	cd streams && go test -race -timeout 20m ./...
+	cd executor && go test -race -timeout 20m ./sandbox/network ./machine ./workspace
 
 isolated: setup build ## every module by itself: an import that the rules forbid fails here
 	@for m in $(MODULES); do echo "GOWORK=off $$m"; (cd $$m && GOWORK=off go vet ./...); done

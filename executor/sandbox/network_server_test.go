@@ -9,7 +9,6 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"testing"
-	"time"
 
 	"callgate.dev/executor/sandbox/network"
 	"callgate.dev/schemas"
@@ -79,7 +78,6 @@ func toSite(c Config) Config {
 	c.NetworkHosts = append(c.NetworkHosts, siteHost)
 	c.Network = network.Config{
 		Private: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Resolve: resolvesTo("127.0.0.1"),
-		ReadTimeout: time.Second,
 	}
 	return c
 }

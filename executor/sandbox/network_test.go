@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"callgate.dev/schemas"
 )
@@ -50,7 +51,9 @@ func TestNetworkReachesTheHostsOfARun(t *testing.T) {
 // What a program tries beside its hosts fails as it does on a machine where
 // nothing answers, and is named where a rule of ours refused it.
 func TestNetworkRefusesAllElse(t *testing.T) {
-	s, at := newSandbox(t, toSite(Config{})), newSite(t)
+	c := toSite(Config{})
+	c.Network.ReadTimeout = time.Second // that a server hangs is one of them
+	s, at := newSandbox(t, c), newSite(t)
 	const try = "import os, socket, ssl, http.client\nhost, port = os.environ['PLAIN'].split(':')\ntry:\n  "
 	const caught = "\nexcept (OSError, http.client.HTTPException) as e: print(type(e).__name__)"
 	for _, c := range []struct{ name, code, out, why string }{

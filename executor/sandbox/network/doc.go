@@ -31,7 +31,8 @@
 // # Bounds
 //
 // Of a connection: ConnectTimeout to be connected, and no more than ReadTimeout
-// without a byte in either direction; then it is reset. Of a run: AtOnce open
+// without a byte in either direction; then it is reset. A connection that rests
+// between two HTTP requests is reset too, and that is no failure. Of a run: AtOnce open
 // connections, of which further ones are reset; Connections in all, after which
 // nobody listens; and Bytes, both directions added, after which everything is
 // reset. What is over its bounds fails as a connection does, and says why in

@@ -47,6 +47,7 @@ func (k *link) proxy(seen io.Reader) {
 		Handler: k.only(forward), ErrorLog: quiet,
 		MaxHeaderBytes: 64 << 10,
 		ConnState: func(_ net.Conn, s http.ConnState) {
+			k.resting.Store(s == http.StateIdle)
 			if s == http.StateClosed || s == http.StateHijacked {
 				k.cancel()
 			}

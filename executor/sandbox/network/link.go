@@ -26,6 +26,7 @@ type link struct {
 
 	sent, received atomic.Int64
 	left           atomic.Bool // the program has ended it, in order or not
+	resting        atomic.Bool // between two requests: that it ends then is nothing to tell
 
 	mu     sync.Mutex
 	why    error // the first reason to end it, if it was not the peers
@@ -78,7 +79,7 @@ func (k *link) count(which *atomic.Int64, n int) error {
 func (k *link) cut(why refusal) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.why == nil && !k.closed && why != "" {
+	if k.why == nil && !k.closed && why != "" && !k.resting.Load() {
 		k.why = why
 	}
 	k.shut(true)
