@@ -83,8 +83,8 @@
 // and not the host's table.
 //
 // slot, once a workspace and ahead of need: user namespace with its map, a copy
-// of the base's mounts with /workspace mounted, a network namespace with
-// nothing in it. Answers with the descriptors and that of /workspace. Nothing
+// of the base's mounts with /workspace and a /dev of its own mounted, a network
+// namespace with nothing in it. Answers with the descriptors and that of /workspace. Nothing
 // is mounted on the host: closing the descriptors removes it all.
 //
 // run, as PID 1 of a new PID namespace:
@@ -206,5 +206,7 @@
 // them. And two programs that mean to talk can: by the time that something takes,
 // since they share processors, caches and a disk; by a futex in a page of the
 // host's library, which waits and wakes by the file; by write locks (F_SETLK) on
-// devices and on descriptors without a file, which no filter tells from others.
+// descriptors without a file, which no filter tells from others, and where the
+// supervisor may not make device nodes (an ordinary user, a container in a user
+// namespace) on those of the host.
 package sandbox
