@@ -10,6 +10,7 @@ import (
 	"callgate.dev/executor/sandbox"
 	"callgate.dev/executor/workspace"
 	"callgate.dev/schemas"
+	"golang.org/x/sync/semaphore"
 )
 
 // Config says what an Executor works with.
@@ -28,6 +29,11 @@ type Config struct {
 	// further; a job that asks for more fails with quota_exceeded. Default 1024
 	// files and 1 GiB.
 	Workspace workspace.Limits
+	// WorkspaceMemory bounds, in bytes, what the workspaces of all events in work
+	// may hold together by their jobs' disk_bytes: they are collected into memory.
+	// What does not fit is tried again later. Default 2 GiB, at least
+	// Workspace.Bytes.
+	WorkspaceMemory int64
 	// FactsKept is for how many programs facts are remembered. Default 1024;
 	// negative remembers none.
 	FactsKept int
@@ -46,6 +52,9 @@ func (c Config) Validate() error {
 	if c.Workspace.Files < 0 || c.Workspace.Bytes < 0 {
 		errs = append(errs, fmt.Errorf("config.workspace is %+v, expected no negative number", c.Workspace))
 	}
+	if c.WorkspaceMemory != 0 && c.WorkspaceMemory < c.Workspace.OrDefault().Bytes {
+		errs = append(errs, fmt.Errorf("config.workspace_memory is %d, expected at least the %d bytes of one workspace", c.WorkspaceMemory, c.Workspace.OrDefault().Bytes))
+	}
 	if c.AnalyserTimeout < 0 {
 		errs = append(errs, fmt.Errorf("config.analyser_timeout is %v, expected a positive duration", c.AnalyserTimeout))
 	}
@@ -56,13 +65,15 @@ func (c Config) Validate() error {
 const (
 	DefaultFactsKept       = 1024
 	DefaultAnalyserTimeout = 10 * time.Second
+	DefaultWorkspaceMemory = 2 << 30
 )
 
 // Executor handles events of state sandbox_execution. It is safe for
 // concurrent use; how many events it handles at once is the caller's to bound.
 type Executor struct {
-	config Config
-	cache  *factsCache
+	config     Config
+	cache      *factsCache
+	workspaces *semaphore.Weighted // bytes
 }
 
 // New returns an executor.
@@ -73,7 +84,8 @@ func New(config Config) (*Executor, error) {
 	config.Workspace = config.Workspace.OrDefault()
 	config.FactsKept = cmp.Or(config.FactsKept, DefaultFactsKept)
 	config.AnalyserTimeout = cmp.Or(config.AnalyserTimeout, DefaultAnalyserTimeout)
-	return &Executor{config: config, cache: newFactsCache(config.FactsKept)}, nil
+	config.WorkspaceMemory = cmp.Or(config.WorkspaceMemory, max(DefaultWorkspaceMemory, config.Workspace.Bytes))
+	return &Executor{config: config, cache: newFactsCache(config.FactsKept), workspaces: semaphore.NewWeighted(config.WorkspaceMemory)}, nil
 }
 
 var (
@@ -96,8 +108,12 @@ func (e *Executor) Handle(ctx context.Context, in schemas.Envelope) (schemas.Env
 	if why := e.unreachable(in.Job.Contract); why != nil {
 		return in.Fail(why), nil
 	}
+	leave, err := e.enter(ctx, in.Job.Limits.DiskBytes)
+	if err != nil {
+		return schemas.Envelope{}, fmt.Errorf("execute job %s: %w", in.JobID, err)
+	}
+	defer leave()
 	var next schemas.Envelope
-	var err error
 	switch {
 	case in.Round != nil && !in.Round.Done():
 		next, err = e.round(ctx, in)
@@ -110,6 +126,21 @@ func (e *Executor) Handle(ctx context.Context, in schemas.Envelope) (schemas.Env
 		return schemas.Envelope{}, fmt.Errorf("execute job %s: %w", in.JobID, err)
 	}
 	return next, nil
+}
+
+// enter waits until a workspace of so many bytes fits beside the others, but no
+// longer than the event's own time allows.
+func (e *Executor) enter(ctx context.Context, bytes int64) (leave func(), err error) {
+	waiting, cancel := context.WithTimeout(ctx, overhead/2)
+	defer cancel()
+	if err := e.workspaces.Acquire(waiting, bytes); err != nil {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		return nil, schemas.RetryAfter(schemas.Errorf(schemas.ClassSandboxUnavailable,
+			"a workspace of %d bytes does not fit beside those in work, %d bytes at most", bytes, e.config.WorkspaceMemory), 10*time.Second)
+	}
+	return func() { e.workspaces.Release(bytes) }, nil
 }
 
 // overhead is what Deadline allows for everything but programs: restoring,

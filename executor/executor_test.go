@@ -192,3 +192,36 @@ func TestMoreThanThisExecutorKeeps(t *testing.T) {
 		t.Errorf("%+v, %v", report, err)
 	}
 }
+
+// Workspaces in work may hold so much together; what does not fit comes again.
+func TestLargeWorkspacesTakeTurns(t *testing.T) {
+	e, err := executor.New(executor.Config{Sandbox: shared, Analyser: &analyser{}, Blobs: &store{}, WorkspaceMemory: 1 << 30})
+	if err != nil {
+		t.Fatal(err)
+	}
+	large := event(schemas.Python, "import time\ntime.sleep(60)", nil)
+	large.Job.Limits.DiskBytes = 1 << 30
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() {
+		_, err := e.Handle(ctx, large)
+		ended <- err
+	}()
+	small := event(schemas.Python, "print(1)", nil)
+	for { // until the large one is in
+		if _, err = e.Handle(context.Background(), small); err != nil {
+			break
+		}
+	}
+	if delay, named := schemas.RetryDelay(err); !named || delay <= 0 || schemas.ClassOf(err) != schemas.ClassSandboxUnavailable || !strings.Contains(err.Error(), "1073741824") {
+		t.Errorf("%v", err)
+	}
+	cancel()
+	<-ended
+	if out := handle(t, e, small); !out.Run.OK() {
+		t.Errorf("after it: %+v", out.Run)
+	}
+	if err := (executor.Config{Sandbox: shared, WorkspaceMemory: 1}).Validate(); err == nil {
+		t.Error("less than one workspace")
+	}
+}

@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	callgate.dev/schemas v0.0.0
 	github.com/seccomp/libseccomp-golang v0.11.1
+	golang.org/x/sync v0.25.0
 	golang.org/x/sys v0.50.0
 )
 
