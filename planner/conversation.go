@@ -3,11 +3,11 @@ package planner
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
 	"callgate.dev/planner/prompt"
+	"callgate.dev/planner/window"
 	"callgate.dev/schemas"
 )
 
@@ -96,10 +96,7 @@ func resultText(res schemas.CallResult) string {
 	case strings.TrimSpace(text) == "":
 		text = "null"
 	}
-	if len(text) > MaxResultBytes {
-		text = clip(text, MaxResultBytes) + fmt.Sprintf(" [cut here: %d bytes of %d are shown]", MaxResultBytes, len(text))
-	}
-	return text
+	return window.Cut(text, MaxResultBytes)
 }
 
 func encode(v any) string {

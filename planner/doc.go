@@ -36,6 +36,10 @@
 // job as no_progress, unless tools were called since: they may have changed
 // what it meets.
 //
+// What of it a model is shown is fitted into its window anew for each request;
+// see package window.
+//
 // Subpackages: admission makes a job of a submission, prompt writes messages,
-// answer reads them, model asks servers, modelserver is one.
+// answer reads them, window fits them, tokens counts them, model asks servers,
+// modelserver is one.
 package planner

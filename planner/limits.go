@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"callgate.dev/planner/tokens"
+	"callgate.dev/planner/window"
 	"callgate.dev/schemas"
 )
 
@@ -25,9 +27,12 @@ func overspent(in schemas.Envelope) *schemas.Error {
 
 // allot gives a request what is left of the job's tokens after the request
 // itself. One that is known not to fit isn't sent: it would be paid for.
-func allot(in schemas.Envelope, req *Request) *schemas.Error {
+func (p *Planner) allot(in schemas.Envelope, req *Request) *schemas.Error {
 	left := in.Job.Limits.Tokens - in.Spent.Tokens()
-	need := EstimateRequest(*req)
+	need := window.Bound(req.Messages, req.Tools)
+	if need+p.config.Answer > left { // else nothing depends on the very number
+		need = EstimateRequest(*req)
+	}
 	if need >= left {
 		return schemas.Errorf(schemas.ClassBudgetExhausted, "limits.tokens: the next request needs about %d tokens, %d of %d are left", need, left, in.Job.Limits.Tokens)
 	}
@@ -35,24 +40,11 @@ func allot(in schemas.Envelope, req *Request) *schemas.Error {
 	return nil
 }
 
-// EstimateRequest counts a request's tokens by rule of thumb: one for each 4
-// bytes begun, 3 more a message, 3 for the reply's beginning.
-func EstimateRequest(req Request) int {
-	n := 3
-	for _, m := range req.Messages {
-		n += 3 + EstimateText(m.Content)
-		for _, c := range m.Calls {
-			n += EstimateText(c.Name) + EstimateText(c.Arguments)
-		}
-	}
-	for _, t := range req.Tools {
-		n += EstimateText(t.Name) + EstimateText(t.Description) + (len(t.Parameters)+3)/4
-	}
-	return n
-}
+// EstimateRequest counts a request's tokens.
+func EstimateRequest(req Request) int { return window.Count(req.Messages, req.Tools) }
 
-// EstimateText counts a text's tokens by the same rule.
-func EstimateText(s string) int { return (len(s) + 3) / 4 }
+// EstimateText counts a text's tokens.
+func EstimateText(s string) int { return tokens.Count(s) }
 
 // settle writes an answer's cost and the conversation that it ends down.
 func settle(in schemas.Envelope, said []schemas.Message, resp Response) schemas.Envelope {

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,7 +21,20 @@ type Config struct {
 	// Timeout is how long handling one event may take, the model's answer
 	// included; 8 s by default.
 	Timeout time.Duration
+	// Window is how many tokens the model takes, its answer included; 128000 by
+	// default.
+	Window int
+	// Answer is how many of them are kept free for the answer: 4096 by default,
+	// and at most a half of Window.
+	Answer int
 }
+
+const (
+	defaultWindow = 128_000
+	defaultAnswer = 4096
+	// MinWindow is the least window: what a planner says of every job has to fit.
+	MinWindow = 2048
+)
 
 // Validate reports everything that is wrong with c.
 func (c Config) Validate() error {
@@ -33,6 +47,12 @@ func (c Config) Validate() error {
 	}
 	if c.Timeout < 0 {
 		faults = append(faults, fmt.Errorf("planner: Timeout is %v: give a duration, or 0 for %v", c.Timeout, schemas.Deadlines[schemas.StatePlanning].Limit))
+	}
+	if c.Window != 0 && c.Window < MinWindow {
+		faults = append(faults, fmt.Errorf("planner: Window is %d tokens: give at least %d, or 0 for %d", c.Window, MinWindow, defaultWindow))
+	}
+	if c.Answer < 0 {
+		faults = append(faults, fmt.Errorf("planner: Answer is %d tokens: give a number, or 0 for %d", c.Answer, defaultAnswer))
 	}
 	return errors.Join(faults...)
 }
@@ -53,6 +73,8 @@ func New(config Config) (*Planner, error) {
 	if config.Timeout == 0 {
 		config.Timeout = schemas.Deadlines[schemas.StatePlanning].Limit
 	}
+	config.Window = cmp.Or(config.Window, defaultWindow)
+	config.Answer = min(cmp.Or(config.Answer, defaultAnswer), config.Window/2)
 	return &Planner{config: config}, nil
 }
 
@@ -80,11 +102,14 @@ func (p *Planner) Handle(ctx context.Context, in schemas.Envelope) (schemas.Enve
 		}
 		return schemas.Envelope{}, fmt.Errorf("plan job %s: list tools: %w", in.JobID, err)
 	}
-	req, err := assemble(in, said, prompt.Tools(contracts))
+	req, err := p.assemble(in, said, prompt.Tools(contracts))
+	if e, ok := err.(*schemas.Error); ok && e.Class == schemas.ClassTooLarge {
+		return in.Fail(e), nil
+	}
 	if err != nil {
 		return schemas.Envelope{}, fmt.Errorf("plan job %s: %w", in.JobID, err)
 	}
-	if err := allot(in, &req); err != nil {
+	if err := p.allot(in, &req); err != nil {
 		return in.Fail(err), nil
 	}
 	resp, err := p.config.Model.Complete(ctx, req)

@@ -2,12 +2,13 @@ package planner
 
 import (
 	"callgate.dev/planner/prompt"
+	"callgate.dev/planner/window"
 	"callgate.dev/schemas"
 )
 
 // assemble makes the request: what holds for every job, this job, and what was
-// said since.
-func assemble(in schemas.Envelope, said []schemas.Message, tools []schemas.ToolContract) (Request, error) {
+// said since, as far as the model's window holds it.
+func (p *Planner) assemble(in schemas.Envelope, said []schemas.Message, tools []schemas.ToolContract) (Request, error) {
 	system, err := prompt.System(in.Job, tools)
 	if err != nil {
 		return Request{}, err
@@ -20,7 +21,11 @@ func assemble(in schemas.Envelope, said []schemas.Message, tools []schemas.ToolC
 		{Role: schemas.RoleSystem, Content: system},
 		{Role: schemas.RoleUser, Content: task},
 	}
-	for _, m := range said {
+	shown, full := window.Fit(p.config.Window-p.config.Answer, messages, said, tools)
+	if full != nil {
+		return Request{}, full
+	}
+	for _, m := range shown {
 		// The chat templates of several open models refuse two user messages in a row.
 		if last := &messages[len(messages)-1]; m.Role == schemas.RoleUser && last.Role == schemas.RoleUser {
 			last.Content += "\n\n" + m.Content

@@ -8,6 +8,7 @@ import (
 	"os"
 	"time"
 
+	"callgate.dev/planner"
 	"callgate.dev/planner/model"
 	"callgate.dev/planner/modelserver"
 	"github.com/spf13/cobra"
@@ -26,6 +27,7 @@ type modelFlags struct {
 	url, name, answers string
 	timeout            time.Duration
 	maxTokens          int
+	window             int
 	plays              bool // the command has --answers
 }
 
@@ -35,6 +37,7 @@ func (m *modelFlags) flags(cmd *cobra.Command) {
 	f.StringVar(&m.name, "model", "", "model to ask where a job names none")
 	periodFlag(f, &m.timeout, "model-timeout", 8*time.Second, time.Millisecond, "how long a request to the model may take")
 	numberFlag(f, &m.maxTokens, "max-tokens", 0, 0, unbounded, "bound of one answer, in tokens (default 4096)")
+	numberFlag(f, &m.window, "model-window", 128_000, planner.MinWindow, unbounded, "tokens that the model takes at once, its answer included; longer conversations are shortened to fit")
 }
 
 // errNoModel names every way to have a model that the command has.

@@ -34,6 +34,7 @@ func (p *pipeline) planner(ctx context.Context) error {
 	}
 	h, err := planner.New(planner.Config{
 		Model: client, Catalogue: p.registry, Env: p.env, Component: rolePlanner, Timeout: cfg.Timeout + time.Second,
+		Window: p.model.window, Answer: cfg.MaxTokens,
 	})
 	if err != nil {
 		return err

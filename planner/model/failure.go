@@ -38,7 +38,7 @@ func (t *transport) refused(status int, header http.Header, body []byte) error {
 	case status >= 300 && status < 400:
 		return permanent("it redirects: set the base URL to where it sends to, " + clip(t.redact(header.Get("Location")), 200))
 	case status == http.StatusRequestEntityTooLarge || said.is("context_length_exceeded"):
-		return permanent("the conversation is too long for this model")
+		return permanent("the conversation is too long for this model: set --model-window to what it takes")
 	case slices.Contains([]int{http.StatusRequestTimeout, http.StatusConflict, http.StatusTooEarly}, status) || status >= 500:
 		err = schemas.Errorf(schemas.ClassModelUnavailable, "%s", where)
 	default:
