@@ -36,6 +36,10 @@ func (d *Dispatcher) answer(ctx context.Context, tenant string, call schemas.Cal
 	if !ok || entry.Host == nil {
 		return nil, schemas.Errorf(schemas.ClassToolFailed, "%s is not there any more; nothing ran", call.Tool)
 	}
+	if entry.Out != "" {
+		return nil, entry.Unusable()
+	}
+	ctx = registry.WithTenant(ctx, tenant)
 	output, failure := d.run(ctx, entry, call)
 	if failure == nil || entry.Contract.FallbackTool == "" || ctx.Err() != nil {
 		return output, failure

@@ -110,7 +110,7 @@ func (e *Executor) call(ctx context.Context, in schemas.Envelope, call schemas.C
 	case schemas.ToolListFiles:
 		out, err = listFiles(tree, call.Arguments)
 	default:
-		err = schemas.Errorf(schemas.ClassUnknownTool, "%q is no tool of the sandbox; there are %s", call.Tool, strings.Join(sandboxTools, ", "))
+		err = schemas.Errorf(schemas.ClassUnknownTool, "%q is no tool of the sandbox; there are %s", call.Tool, strings.Join(schemas.BuiltinTools, ", "))
 	}
 	if fault := (*schemas.Error)(nil); errors.As(err, &fault) {
 		result.Error = fault
@@ -142,5 +142,3 @@ func (e *Executor) recalled(ctx context.Context, in schemas.Envelope, known *sch
 	}
 	return *what.Result, tree, nil
 }
-
-var sandboxTools = []string{schemas.ToolExecutePython, schemas.ToolExecuteJavaScript, schemas.ToolReadFile, schemas.ToolWriteFile, schemas.ToolListFiles}

@@ -40,6 +40,8 @@ var contracts = []schemas.ToolContract{
 	},
 }
 
+func (tools) Known(_ string, refs []string) []string { return refs }
+
 func (tools) Contracts(tenant string, names *[]string) ([]schemas.ToolContract, error) {
 	if names == nil {
 		return contracts, nil

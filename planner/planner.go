@@ -94,7 +94,7 @@ func (p *Planner) Handle(ctx context.Context, in schemas.Envelope) (schemas.Enve
 	if err != nil {
 		return schemas.Envelope{}, fmt.Errorf("plan job %s: %w", in.JobID, err)
 	}
-	contracts, err := p.config.Catalogue.Contracts(in.Tenant, in.Job.Tools)
+	contracts, err := p.offered(in)
 	if err != nil {
 		// A tool that isn't there is the submission's fault; the model never saw it.
 		if e, ok := errors.AsType[*schemas.Error](err); ok && e.Class != schemas.ClassInternal {
@@ -102,6 +102,7 @@ func (p *Planner) Handle(ctx context.Context, in schemas.Envelope) (schemas.Enve
 		}
 		return schemas.Envelope{}, fmt.Errorf("plan job %s: list tools: %w", in.JobID, err)
 	}
+	in.Tools = beganWith(in, contracts)
 	req, err := p.assemble(in, said, prompt.Tools(contracts))
 	if e, ok := err.(*schemas.Error); ok && e.Class == schemas.ClassTooLarge {
 		return in.Fail(e), nil

@@ -18,6 +18,8 @@ type Model interface {
 // doesn't know, or that the tenant may not call, is a *schemas.Error.
 type Catalogue interface {
 	Contracts(tenant string, names *[]string) ([]schemas.ToolContract, error)
+	// Known returns those of refs, each a name@version, that are still there.
+	Known(tenant string, refs []string) []string
 }
 
 // Request is one question to a model.

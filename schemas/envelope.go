@@ -48,6 +48,10 @@ type Envelope struct {
 	// Approved are the subjects of reviews that a person approved of.
 	Approved []string `json:"approved,omitempty"`
 
+	// Tools are those that the model was offered first, as name@version, where
+	// one of them is not built in: a job keeps the versions that it began with.
+	Tools []string `json:"tools,omitempty"`
+
 	// Spilled maps a field's JSON name to where its value is, when the event
 	// would have been larger than MaxEnvelopeBytes.
 	Spilled map[string]BlobRef `json:"spilled,omitempty"`

@@ -47,7 +47,13 @@ type ToolContract struct {
 	Tenants      []string        `json:"tenants,omitempty"` // who may call it; empty means everyone
 	FallbackTool string          `json:"fallback_tool,omitempty"`
 	Isolation    Apart           `json:"isolation,omitempty"` // of a tool that runs in the sandbox
-	Examples     []ToolExample   `json:"examples,omitempty"`
+	// Command is what runs a call in the sandbox: an interpreter, python3 or
+	// node, and a program beside the contract's file. It reads the arguments
+	// as JSON and prints the result as JSON. Empty for the built-in tools.
+	Command []string `json:"command,omitempty"`
+	// RatePerMinute bounds the calls of each tenant; 0 bounds nothing.
+	RatePerMinute int           `json:"rate_per_minute,omitempty"`
+	Examples      []ToolExample `json:"examples,omitempty"`
 }
 
 // ToolExample shows a call, and what it returns.
@@ -79,3 +85,6 @@ const (
 	ToolWriteFile         = "write_file"
 	ToolListFiles         = "list_files"
 )
+
+// BuiltinTools are their names.
+var BuiltinTools = []string{ToolExecutePython, ToolExecuteJavaScript, ToolReadFile, ToolWriteFile, ToolListFiles}

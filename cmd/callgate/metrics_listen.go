@@ -15,7 +15,7 @@ import (
 // They name tools and counts, and nothing of a job: whoever can reach the
 // address may read them.
 func (p *pipeline) serveMetrics() error {
-	p.metrics = metrics.New(func() int { return 0 })
+	p.metrics = metrics.New(p.registry.Unavailable)
 	if p.metricsListen == "" {
 		return nil
 	}

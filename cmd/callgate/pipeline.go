@@ -45,6 +45,7 @@ type pipelineFlags struct {
 	preimport    []string
 	network      networkFlags
 	thresholds   machineFlags
+	tools        toolFlags
 	data         string // directory of the embedded server, where there is one
 	keep         time.Duration
 	maxAge       time.Duration
@@ -69,6 +70,7 @@ func (p *pipelineFlags) flags(cmd *cobra.Command) {
 	checkedFlag(f, &p.metricsListen, "metrics-listen", "", isAddress, "serve Prometheus metrics at http://HOST:PORT/metrics; port 0 takes a free one, which the log tells (default: nowhere)")
 	p.network.flags(f)
 	p.thresholds.flags(cmd)
+	p.tools.flags(f)
 	periodFlag(f, &p.keep, "keep-jobs", 30*24*time.Hour, time.Millisecond, "how long a finished job's history is kept")
 	periodFlag(f, &p.maxAge, "max-age", 0, 0, "how long a job may rest in any one state before it fails with deadline_exceeded (default: by state, a day where a worker is awaited, a week where a person is)")
 }
@@ -98,6 +100,11 @@ func (a *app) newPipeline(ctx context.Context, c *client, flags *pipelineFlags, 
 	}
 	if err := p.serveMetrics(); err != nil {
 		return nil, err
+	}
+	if slices.Contains(names, rolePlanner) || slices.Contains(names, roleDispatcher) {
+		if err := p.services(ctx); err != nil {
+			return nil, errors.Join(err, p.close())
+		}
 	}
 	build := map[string]func(context.Context) error{
 		rolePlanner: p.planner, roleDispatcher: p.dispatcher, roleExecutor: p.executor, roleVerifier: p.verifier,

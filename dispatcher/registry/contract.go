@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -17,15 +18,28 @@ import (
 // Fault is one thing that is wrong with a contract.
 type Fault struct {
 	File    string `json:"file"`
-	Field   string `json:"field"` // a JSON pointer; "" is the whole file
+	Line    int    `json:"line,omitempty"` // 0 where it is not known
+	Field   string `json:"field"`          // a JSON pointer; "" is the whole file
 	Problem string `json:"problem"`
+	Fix     string `json:"fix,omitempty"`
+	// Advice says that the contract holds all the same.
+	Advice bool `json:"advice,omitempty"`
 }
 
 func (f Fault) String() string {
-	if f.Field == "" {
-		return f.File + ": " + f.Problem
+	text := f.File
+	if f.Line > 0 {
+		text += fmt.Sprintf(":%d", f.Line)
 	}
-	return f.File + ": " + f.Field + ": " + f.Problem
+	text += ": "
+	if f.Field != "" {
+		text += f.Field + ": "
+	}
+	text += f.Problem
+	if f.Fix != "" {
+		text += "; " + f.Fix
+	}
+	return text
 }
 
 // Faults is everything that is wrong with one or more contracts, as an error.
@@ -44,6 +58,7 @@ const MaxContractBytes = 256 << 10
 
 var (
 	namePattern    = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+	programPattern = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9._-]{0,100}\.(py|js|mjs|cjs)$`)
 	versionPattern = regexp.MustCompile(`^(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})$`)
 )
 
@@ -52,17 +67,21 @@ var (
 func Check(file string, b []byte) (schemas.ToolContract, error) {
 	var c schemas.ToolContract
 	if len(b) > MaxContractBytes {
-		return c, Faults{{file, "", fmt.Sprintf("%d bytes, at most %d", len(b), MaxContractBytes)}}
+		return c, Faults{{File: file, Problem: fmt.Sprintf("%d bytes, at most %d", len(b), MaxContractBytes)}}
 	}
 	dec := json.NewDecoder(bytes.NewReader(b))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&c); err != nil {
-		return c, Faults{decodeFault(file, b, err)}
+		return c, located(Faults{decodeFault(file, b, err)}, b)
 	}
 	if _, err := dec.Token(); err != io.EOF {
-		return c, Faults{{file, "", "more than one JSON value; a file holds one contract"}}
+		return c, Faults{{File: file, Problem: "more than one JSON value", Fix: "a file holds one contract"}}
 	}
 	_, err := compileEntry(file, c)
+	var faults Faults
+	if errors.As(err, &faults) {
+		return c, located(faults, b)
+	}
 	return c, err
 }
 
@@ -72,20 +91,28 @@ func decodeFault(file string, b []byte, err error) Fault {
 	switch {
 	case errors.As(err, &syntax):
 		line := 1 + bytes.Count(b[:min(int(syntax.Offset), len(b))], []byte("\n"))
-		return Fault{file, "", fmt.Sprintf("not JSON: line %d: %v", line, err)}
+		return Fault{File: file, Line: line, Problem: fmt.Sprintf("not JSON: line %d: %v", line, err)}
 	case errors.As(err, &kind):
-		return Fault{file, "/" + strings.ReplaceAll(kind.Field, ".", "/"), fmt.Sprintf("a JSON %s where a %s is expected", kind.Value, kind.Type)}
+		return Fault{File: file, Field: "/" + strings.ReplaceAll(kind.Field, ".", "/"), Problem: fmt.Sprintf("a JSON %s where a %s is expected", kind.Value, kind.Type)}
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return Fault{file, "", "not JSON: it ends in the middle"}
+		return Fault{File: file, Line: 1 + bytes.Count(b, []byte("\n")), Problem: "not JSON: it ends in the middle"}
 	}
 	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
 		name = strings.Trim(name, `"`)
-		return Fault{file, "/" + name, "no such field; the fields are " + strings.Join(contractFields, ", ")}
+		return Fault{File: file, Field: "/" + name, Problem: "no such field", Fix: "the fields are " + strings.Join(contractFields(), ", ")}
 	}
-	return Fault{file, "", err.Error()}
+	return Fault{File: file, Problem: err.Error()}
 }
 
-var contractFields = []string{"name", "version", "description", "parameters", "return_schema", "timeout_ms", "effect", "runs_in", "tenants", "fallback_tool", "examples"}
+// contractFields are the names of a contract's fields, as the struct has them.
+func contractFields() []string {
+	var names []string
+	for f := range reflect.TypeFor[schemas.ToolContract]().Fields() {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		names = append(names, name)
+	}
+	return names
+}
 
 // compileEntry checks a contract and makes what its calls are held to.
 func compileEntry(file string, c schemas.ToolContract) (*Entry, error) {
@@ -98,7 +125,7 @@ func compileEntry(file string, c schemas.ToolContract) (*Entry, error) {
 		ck.object(c.Parameters)
 		var err error
 		if e.bounds, err = bounds.Compile(c.Parameters); err != nil {
-			ck.fault("/parameters", "%v", err)
+			ck.fault("/parameters", "", "%v", err)
 		}
 	}
 	if len(ck.faults) == 0 {
@@ -115,61 +142,85 @@ type checker struct {
 	faults Faults
 }
 
-func (ck *checker) fault(field, format string, args ...any) {
-	ck.faults = append(ck.faults, Fault{ck.file, field, fmt.Sprintf(format, args...)})
+func (ck *checker) fault(field, fix, format string, args ...any) {
+	ck.faults = append(ck.faults, Fault{File: ck.file, Field: field, Problem: fmt.Sprintf(format, args...), Fix: fix})
 }
 
 func (ck *checker) shape(c schemas.ToolContract) {
 	if !namePattern.MatchString(c.Name) {
-		ck.fault("/name", "%q; 1 to 64 letters, digits, _ or -", c.Name)
+		ck.fault("/name", "take 1 to 64 letters, digits, _ or -", "%q", c.Name)
 	}
 	if !versionPattern.MatchString(c.Version) {
-		ck.fault("/version", "%q; MAJOR.MINOR.PATCH, such as 1.0.0", c.Version)
+		ck.fault("/version", "write MAJOR.MINOR.PATCH, such as 1.0.0", "%q", c.Version)
 	}
 	if n := len(strings.TrimSpace(c.Description)); n == 0 || n > 4096 {
-		ck.fault("/description", "%d bytes; 1 to 4096 that say what the tool does and when to use it", n)
+		ck.fault("/description", "say in 1 to 4096 what the tool does and when to use it", "%d bytes", n)
 	}
 	if t := c.TimeoutMS; t != 0 && (t < schemas.MinToolTimeoutMS || t > schemas.MaxToolTimeoutMS) {
-		ck.fault("/timeout_ms", "%d; %d to %d, or absent for %d", t, schemas.MinToolTimeoutMS, schemas.MaxToolTimeoutMS, schemas.DefaultToolTimeoutMS)
+		ck.fault("/timeout_ms", fmt.Sprintf("take %d to %d, or leave it out for %d", schemas.MinToolTimeoutMS, schemas.MaxToolTimeoutMS, schemas.DefaultToolTimeoutMS), "%d", t)
 	}
 	if !slices.Contains([]schemas.Effect{schemas.Pure, schemas.Idempotent, schemas.Effectful}, c.Effect) {
-		ck.fault("/effect", "%q; one of pure, idempotent, effectful", c.Effect)
+		ck.fault("/effect", "say one of pure, idempotent, effectful", "%q", c.Effect)
 	}
 	if c.RunsIn != schemas.OnHost && c.RunsIn != schemas.InSandbox {
-		ck.fault("/runs_in", "%q; host or sandbox", c.RunsIn)
+		ck.fault("/runs_in", "say host or sandbox", "%q", c.RunsIn)
 	}
 	if c.Isolation != schemas.ApartAny && c.Isolation != schemas.ApartFresh {
-		ck.fault("/isolation", "%q; %q or absent", c.Isolation, schemas.ApartFresh)
+		ck.fault("/isolation", fmt.Sprintf("say %q or leave it out", schemas.ApartFresh), "%q", c.Isolation)
 	} else if c.Isolation != schemas.ApartAny && c.RunsIn == schemas.OnHost {
-		ck.fault("/isolation", "%q, but the tool runs on the host; only one that runs in the sandbox has an interpreter to start", c.Isolation)
+		ck.fault("/isolation", "leave it out: only a tool that runs in the sandbox has an interpreter to start", "%q, but the tool runs on the host", c.Isolation)
 	}
 	for i, t := range c.Tenants {
 		if err := schemas.CheckName("tenant", t); err != nil {
-			ck.fault(fmt.Sprintf("/tenants/%d", i), "%q; 1 to 64 letters, digits, _ or -", t)
+			ck.fault(fmt.Sprintf("/tenants/%d", i), "take 1 to 64 letters, digits, _ or -", "%q", t)
 		}
 	}
+	if c.RatePerMinute < 0 {
+		ck.fault("/rate_per_minute", "give how many calls a tenant may make in a minute, or leave it out", "%d", c.RatePerMinute)
+	}
+	ck.command(c)
 	switch {
 	case c.FallbackTool == "":
 	case !namePattern.MatchString(c.FallbackTool):
-		ck.fault("/fallback_tool", "%q; a tool's name", c.FallbackTool)
+		ck.fault("/fallback_tool", "give a tool's name", "%q", c.FallbackTool)
 	case c.FallbackTool == c.Name:
-		ck.fault("/fallback_tool", "the tool itself; a failure is never retried")
+		ck.fault("/fallback_tool", "name another one: a failure is never retried", "the tool itself")
 	case c.RunsIn == schemas.InSandbox:
-		ck.fault("/fallback_tool", "only a tool that runs on the host can have one")
+		ck.fault("/fallback_tool", "leave it out: only a tool that runs on the host can have one", "%q", c.FallbackTool)
+	}
+}
+
+// Interpreters are the commands that a tool's program may be run by.
+var Interpreters = map[string]schemas.Language{"python3": schemas.Python, "node": schemas.JavaScript}
+
+func (ck *checker) command(c schemas.ToolContract) {
+	if len(c.Command) == 0 {
+		return
+	}
+	const fix = `write an interpreter and the name of a program beside this file, such as ["python3", "count.py"] or ["node", "count.mjs"]`
+	switch {
+	case c.RunsIn != schemas.InSandbox:
+		ck.fault("/command", `say "runs_in": "sandbox", or leave the command out`, "a command of a tool that runs on the host")
+	case len(c.Command) != 2:
+		ck.fault("/command", fix, "%d words", len(c.Command))
+	case Interpreters[c.Command[0]] == "":
+		ck.fault("/command/0", fix, "%q", c.Command[0])
+	case !programPattern.MatchString(c.Command[1]):
+		ck.fault("/command/1", fix, "%q", c.Command[1])
 	}
 }
 
 func (ck *checker) schema(field string, raw json.RawMessage, required bool) *schemas.Schema {
 	if len(raw) == 0 {
 		if required {
-			ck.fault(field, `missing; a JSON Schema, such as {"type": "object", "additionalProperties": false, "properties": {}}`)
+			ck.fault(field, `give a JSON Schema, such as {"type": "object", "additionalProperties": false, "properties": {}}`, "missing")
 		}
 		return nil
 	}
 	s, err := schemas.CompileSchema(raw)
 	if err != nil {
 		for _, f := range CallFaults(err) {
-			ck.fault(field+f.Pointer, "%s", f.Message)
+			ck.fault(field+f.Pointer, "", "%s", f.Message)
 		}
 		return nil
 	}
@@ -186,14 +237,14 @@ func (ck *checker) object(parameters json.RawMessage) {
 		Properties           map[string]json.RawMessage `json:"properties"`
 	}
 	if err := json.Unmarshal(parameters, &p); err != nil {
-		ck.fault("/parameters", "not an object schema: %v", err)
+		ck.fault("/parameters", "", "not an object schema: %v", err)
 		return
 	}
 	if p.Type != "object" {
-		ck.fault("/parameters/type", `has to be "object": arguments are one`)
+		ck.fault("/parameters/type", `write "object": arguments are one`, "%v", p.Type)
 	}
 	if len(p.AdditionalProperties) == 0 {
-		ck.fault("/parameters/additionalProperties", "missing; false refuses misspelt fields, a schema says what others may be")
+		ck.fault("/parameters/additionalProperties", "write false, which refuses misspelt fields, or a schema that says what others may be", "missing")
 	}
 }
 
@@ -204,13 +255,13 @@ func (ck *checker) examples(e *Entry) {
 		_, err := e.Check(x.Arguments)
 		switch {
 		case x.Breaks == "" && err != nil:
-			ck.fault(at+"/arguments", "break the contract: %v", err)
+			ck.fault(at+"/arguments", "", "break the contract: %v", err)
 		case x.Breaks != "" && err == nil:
-			ck.fault(at+"/arguments", "are said to break a rule (%q), and honour the contract", x.Breaks)
+			ck.fault(at+"/arguments", "", "are said to break a rule (%q), and honour the contract", x.Breaks)
 		}
 		if len(x.Returns) > 0 {
 			if err := e.CheckOutput(x.Returns); err != nil {
-				ck.fault(at+"/returns", "break return_schema: %v", err)
+				ck.fault(at+"/returns", "", "break return_schema: %v", err)
 			}
 		}
 	}

@@ -13,5 +13,10 @@
 // it began. Two versions of a tool stand side by side. A name without a version
 // means the newest that the caller may use.
 //
-// It does not run anything and knows nothing of health, rates or caches.
+// A name belongs to the source that had it first, and so does every name that
+// reads like it. A tool that is out, for its health, stays known: it is not
+// offered, and who calls it is told why.
+//
+// It does not run anything and knows nothing of rates or caches; whether a tool
+// is healthy is for its source to find out.
 package registry

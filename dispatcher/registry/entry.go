@@ -31,6 +31,8 @@ func (f HostFunc) Call(ctx context.Context, call schemas.Call) (json.RawMessage,
 type Entry struct {
 	Contract schemas.ToolContract
 	Host     HostTool // nil where the tool runs in the sandbox
+	Source   string
+	Out      string // why it is not to be called now, "" where it may be
 
 	parameters *schemas.Schema
 	returns    *schemas.Schema // nil where anything may be returned

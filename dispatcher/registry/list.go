@@ -54,18 +54,19 @@ func (r *Registry) Entry(ref string) (*Entry, bool) {
 
 // Contracts returns what a tenant's job may call, one version a tool: all that
 // is open to the tenant where refs is nil, else what is named, in that order.
-// A ref that names nothing, or nothing that is open, is a *schemas.Error.
+// A ref that names nothing, or nothing that is open, is a *schemas.Error. A
+// tool that is out is left out unless it is named: it may be back in by then.
 func (r *Registry) Contracts(tenant string, refs *[]string) ([]schemas.ToolContract, error) {
 	scope := Scope{Tenant: tenant}
 	if refs == nil {
-		all := names(r.visible(scope))
+		all := names(slices.DeleteFunc(r.visible(scope), func(e *Entry) bool { return e.Out != "" }))
 		refs = &all
 	}
 	out := []schemas.ToolContract{}
 	seen := map[string]bool{}
 	for _, ref := range *refs {
 		name, _ := split(ref)
-		e, written, err := r.Resolve(scope, ref)
+		e, written, err := r.find(scope, ref)
 		if err == nil && written != nil {
 			// The walls compare an allow-list to the letter.
 			err = schemas.Errorf(schemas.ClassUnknownTool, "no tool %q; did you mean %s?", clip(ref), e.Contract.Name)
@@ -79,4 +80,16 @@ func (r *Registry) Contracts(tenant string, refs *[]string) ([]schemas.ToolContr
 		}
 	}
 	return out, nil
+}
+
+// Known returns those of refs that are there and open to a tenant, which is
+// what is left of the tools that a job began with.
+func (r *Registry) Known(tenant string, refs []string) []string {
+	kept := []string{}
+	for _, ref := range refs {
+		if e, ok := r.Entry(ref); ok && e.Usable(tenant) {
+			kept = append(kept, ref)
+		}
+	}
+	return kept
 }

@@ -1,9 +1,7 @@
 package registry
 
 import (
-	"cmp"
 	"regexp"
-	"strconv"
 	"strings"
 )
 
@@ -13,25 +11,6 @@ func split(ref string) (name, version string) {
 		return ref[:at], ref[at+1:]
 	}
 	return ref, ""
-}
-
-// satisfies reports whether a full version is one of those asked for: "" is
-// any, "1" is any 1.x.y, "1.2" any 1.2.x.
-func satisfies(version, asked string) bool {
-	return asked == "" || version == asked || strings.HasPrefix(version, asked+".")
-}
-
-// compareVersions orders MAJOR.MINOR.PATCH.
-func compareVersions(a, b string) int {
-	as, bs := strings.Split(a, "."), strings.Split(b, ".")
-	for i := range min(len(as), len(bs)) {
-		x, _ := strconv.Atoi(as[i]) // the contract's check let digits through only
-		y, _ := strconv.Atoi(bs[i])
-		if c := cmp.Compare(x, y); c != 0 {
-			return c
-		}
-	}
-	return cmp.Compare(len(as), len(bs))
 }
 
 var (

@@ -19,8 +19,18 @@ type Scope struct {
 
 // Resolve finds the tool that a model named: exactly, or else the only one
 // whose name is the same but for case, dashes, underscores, spaces and a
-// prefix. Then it returns a repair that says so.
+// prefix. Then it returns a repair that says so. A version that is out is
+// passed over for an older one that will do, and is refused where none will.
 func (r *Registry) Resolve(scope Scope, ref string) (*Entry, *schemas.Repair, *schemas.Error) {
+	e, written, refusal := r.find(scope, ref)
+	if refusal == nil && e.Out != "" {
+		return nil, nil, e.Unusable()
+	}
+	return e, written, refusal
+}
+
+// find is Resolve, which also finds a tool that is out.
+func (r *Registry) find(scope Scope, ref string) (*Entry, *schemas.Repair, *schemas.Error) {
 	name, version := split(ref)
 	visible := r.visible(scope)
 	var found []*Entry
@@ -47,10 +57,20 @@ func (r *Registry) Resolve(scope Scope, ref string) (*Entry, *schemas.Repair, *s
 			written = &schemas.Repair{Rule: RuleToolName, Detail: fmt.Sprintf("%q read as %s", clip(name), names[0])}
 		}
 	}
+	var out *Entry
 	for _, e := range found { // newest first
-		if satisfies(e.Contract.Version, version) {
+		if !satisfies(e.Contract.Version, version) {
+			continue
+		}
+		if e.Out == "" {
 			return e, written, nil
 		}
+		if out == nil {
+			out = e
+		}
+	}
+	if out != nil {
+		return out, written, nil
 	}
 	return nil, nil, r.refuse(scope, visible, found, ref)
 }

@@ -29,6 +29,9 @@ type Scope struct {
 // ScopeOf returns the scope of the calls in an event.
 func ScopeOf(in schemas.Envelope) Scope {
 	s := Scope{Scope: registry.Scope{Tenant: in.Tenant, Tools: in.Job.Tools}, Limits: in.Job.Limits}
+	if in.Tools != nil { // the versions that the job began with
+		s.Tools = &in.Tools
+	}
 	if in.Answer != nil {
 		s.Ending = repair.EndingOf(in.Answer.FinishReason)
 	}
