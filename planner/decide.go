@@ -50,6 +50,12 @@ func (p *Planner) decide(in schemas.Envelope, resp Response) (schemas.Envelope, 
 	return tryText(in, read.Text), nil
 }
 
+// disobedient asks again for what the request's choice of tools demanded.
+func disobedient(in schemas.Envelope, resp Response, why *schemas.Error) schemas.Envelope {
+	in.Conversation = append(in.Conversation, said(clip(answer.Visible(resp.Content[:min(len(resp.Content), answer.MaxBytes)]), 4096)))
+	return replan(in, resp.Content, why)
+}
+
 // refusal returns why an answer is one, or nothing.
 func refusal(resp Response, content string) string {
 	switch {

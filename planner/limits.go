@@ -56,7 +56,7 @@ func settle(in schemas.Envelope, said []schemas.Message, resp Response) schemas.
 	in.Answer = &schemas.Answer{
 		Model: resp.Model, FinishReason: resp.FinishReason,
 		PromptTokens: resp.PromptTokens, CompletionTokens: resp.CompletionTokens,
-		Estimated: resp.Estimated, Repairs: resp.Repairs,
+		Estimated: resp.Estimated, Repairs: resp.Repairs, Fallbacks: resp.Fallbacks,
 	}
 	in.Conversation, in.Round = said, nil
 	return in

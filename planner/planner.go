@@ -117,5 +117,9 @@ func (p *Planner) Handle(ctx context.Context, in schemas.Envelope) (schemas.Enve
 	if err != nil {
 		return schemas.Envelope{}, fmt.Errorf("plan job %s: ask model: %w", in.JobID, err)
 	}
-	return p.decide(settle(in, said, resp), resp)
+	next := settle(in, said, resp)
+	if err := disobeyed(req.ToolChoice, resp); err != nil {
+		return disobedient(next, resp, err), nil
+	}
+	return p.decide(next, resp)
 }

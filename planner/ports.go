@@ -24,11 +24,14 @@ type Catalogue interface {
 
 // Request is one question to a model.
 type Request struct {
-	Model     string // empty for the one that is configured
-	Messages  []schemas.Message
-	Tools     []schemas.ToolContract
-	MaxTokens int    // what is left of the job's budget for the answer
-	User      string // tells conversations apart that begin alike
+	Model    string // empty for the one that is configured
+	Messages []schemas.Message
+	Tools    []schemas.ToolContract
+	// ToolChoice is empty where the model may choose, else a word of
+	// schemas.Job's, or the name of one of Tools.
+	ToolChoice string
+	MaxTokens  int    // what is left of the job's budget for the answer
+	User       string // tells conversations apart that begin alike
 }
 
 // Response is a model's answer as its server gave it, in one shape.
@@ -42,6 +45,7 @@ type Response struct {
 	CompletionTokens int
 	Estimated        bool // the server named no usage
 	Repairs          []schemas.Repair
+	Fallbacks        []schemas.Fallback // models that were asked in vain before
 }
 
 // ProposedCall is a tool call under the provider's ID, which may be empty or

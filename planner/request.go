@@ -9,7 +9,12 @@ import (
 // assemble makes the request: what holds for every job, this job, and what was
 // said since, as far as the model's window holds it.
 func (p *Planner) assemble(in schemas.Envelope, said []schemas.Message, tools []schemas.ToolContract) (Request, error) {
-	system, err := prompt.System(in.Job, tools)
+	choice := choice(in.Job, said)
+	callable := tools
+	if choice == schemas.ChoiceNone {
+		callable = nil
+	}
+	system, err := prompt.System(in.Job, callable)
 	if err != nil {
 		return Request{}, err
 	}
@@ -33,5 +38,5 @@ func (p *Planner) assemble(in schemas.Envelope, said []schemas.Message, tools []
 		}
 		messages = append(messages, m)
 	}
-	return Request{Model: in.Job.Model, Messages: messages, Tools: tools, User: in.Tenant + "/" + in.JobID}, nil
+	return Request{Model: in.Job.Model, Messages: messages, Tools: tools, ToolChoice: choice, User: in.Tenant + "/" + in.JobID}, nil
 }

@@ -83,6 +83,10 @@ type Job struct {
 	// Tools names the tools the model may call; absent means every tool that
 	// the tenant may use, an empty list none.
 	Tools *[]string `json:"tools,omitempty"`
+	// ToolChoice is "auto", the default, "none", "required", or the name of a
+	// tool: whether the model may call, must, or must call that one. What must be
+	// called is asked for until it was.
+	ToolChoice string `json:"tool_choice,omitempty"`
 	// Contract says what an acceptable answer is.
 	Contract *Contract `json:"contract,omitempty"`
 	// Limits bound the job; a zero field takes its default.

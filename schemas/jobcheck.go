@@ -17,6 +17,7 @@ func checkJob(j Job) Faults {
 	if strings.TrimSpace(j.Prompt) == "" && strings.TrimSpace(j.Code) == "" {
 		faults.add("/prompt", "empty; say what to do, or give code")
 	}
+	checkChoice(&faults, j)
 	checkFiles(&faults, j.Files)
 	if j.Contract != nil {
 		checkContract(&faults, *j.Contract, j.Language)

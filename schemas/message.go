@@ -55,6 +55,14 @@ type Answer struct {
 	CompletionTokens int      `json:"completion_tokens"`
 	Estimated        bool     `json:"estimated,omitempty"` // the server named no usage
 	Repairs          []Repair `json:"repairs,omitempty"`
+	// Fallbacks are the models that were asked before, in order.
+	Fallbacks []Fallback `json:"fallbacks,omitempty"`
+}
+
+// Fallback says why another model was asked.
+type Fallback struct {
+	Model string `json:"model"`
+	Error Error  `json:"error"`
 }
 
 // Repair is one change made to what a model sent, so that it could be read.

@@ -22,6 +22,7 @@ var described = map[string]any{
 	"envelope#/$defs/submission":   Submission{},
 	"envelope#/$defs/spent":        Spent{},
 	"envelope#/$defs/answer":       Answer{},
+	"envelope#/$defs/fallback":     Fallback{},
 	"envelope#/$defs/message":      Message{},
 	"envelope#/$defs/message_call": MessageCall{},
 	"envelope#/$defs/round":        Round{},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"strings"
 	"time"
 
 	"callgate.dev/planner"
@@ -28,13 +29,14 @@ type modelFlags struct {
 	timeout            time.Duration
 	maxTokens          int
 	window             int
-	plays              bool // the command has --answers
+	names              []string // the model, then those to fall back to
+	plays              bool     // the command has --answers
 }
 
 func (m *modelFlags) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&m.url, "model-url", "", "base URL of an OpenAI-compatible endpoint, ending in /v1 (default: OPENAI_BASE_URL, or OpenAI's with OPENAI_API_KEY)")
-	f.StringVar(&m.name, "model", "", "model to ask where a job names none")
+	f.StringVar(&m.name, "model", "", "model to ask where a job names none; with commas between, further ones are asked in turn where those before have no answer")
 	periodFlag(f, &m.timeout, "model-timeout", 8*time.Second, time.Millisecond, "how long a request to the model may take")
 	numberFlag(f, &m.maxTokens, "max-tokens", 0, 0, unbounded, "bound of one answer, in tokens (default 4096)")
 	numberFlag(f, &m.window, "model-window", 128_000, planner.MinWindow, unbounded, "tokens that the model takes at once, its answer included; longer conversations are shortened to fit")
@@ -71,6 +73,11 @@ func (m *modelFlags) config() (model.Config, error) {
 	}
 	if c.Model == "" {
 		return c, usageError("--model: name the model that the endpoint should use")
+	}
+	m.names = strings.Split(c.Model, ",")
+	c.Model = m.names[0]
+	if _, err := model.NewFallback(nil, m.names); err != nil {
+		return c, usageError("--model %s: %v", quoted(m.name), err)
 	}
 	if err := c.Validate(); err != nil {
 		return c, &exitError{exitUsage, err}

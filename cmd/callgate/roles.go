@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"callgate.dev/dispatcher"
@@ -32,8 +33,12 @@ func (p *pipeline) planner(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	models, err := model.NewFallback(client, p.model.names)
+	if err != nil {
+		return err
+	}
 	h, err := planner.New(planner.Config{
-		Model: client, Catalogue: p.registry, Env: p.env, Component: rolePlanner, Timeout: cfg.Timeout + time.Second,
+		Model: models, Catalogue: p.registry, Env: p.env, Component: rolePlanner, Timeout: time.Duration(len(p.model.names))*cfg.Timeout + time.Second,
 		Window: p.model.window, Answer: cfg.MaxTokens,
 	})
 	if err != nil {
@@ -139,15 +144,20 @@ func (p *pipeline) verifier(context.Context) error {
 // which is not there: the registry is not the planner's to know.
 func (p *pipeline) admit(raw []byte, meta schemas.Meta) (schemas.Envelope, error) {
 	env, err := admission.Admit(raw, meta)
-	if err != nil || env.Job.Tools == nil {
+	chosen := schemas.ChosenTool(env.Job.ToolChoice)
+	if err != nil || env.Job.Tools == nil && chosen == "" {
 		return env, err
 	}
-	if _, err := p.registry.Contracts(meta.Tenant, env.Job.Tools); err != nil {
+	contracts, err := p.registry.Contracts(meta.Tenant, env.Job.Tools)
+	if err != nil {
 		var e *schemas.Error
 		if errors.As(err, &e) {
 			return env, schemas.Errorf(schemas.ClassSubmissionInvalid, "submission: /tools: %s", e.Message)
 		}
 		return env, err
+	}
+	if chosen != "" && !slices.ContainsFunc(contracts, func(c schemas.ToolContract) bool { return c.Name == chosen }) {
+		return env, schemas.Errorf(schemas.ClassSubmissionInvalid, "submission: /tool_choice: no tool %q for this tenant; auto, none, required or the name of a tool is expected", chosen)
 	}
 	return env, nil
 }

@@ -36,6 +36,11 @@ func (c *Client) wire(req planner.Request) openai.ChatCompletionRequest {
 			Name: t.Name, Description: t.Description, Parameters: parameters,
 		}})
 	}
+	if chosen := schemas.ChosenTool(req.ToolChoice); chosen != "" {
+		out.ToolChoice = openai.ToolChoice{Type: openai.ToolTypeFunction, Function: openai.ToolFunction{Name: chosen}}
+	} else if req.ToolChoice != "" && len(req.Tools) > 0 {
+		out.ToolChoice = req.ToolChoice // without tools, servers refuse it
+	}
 	// OpenAI's reasoning models want the limit under another name, which many other
 	// servers don't know. The library knows which is which.
 	if err := openai.NewReasoningValidator().Validate(out); errors.Is(err, openai.ErrReasoningModelMaxTokensDeprecated) {
