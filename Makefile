@@ -44,7 +44,7 @@ $(HELPER): $(wildcard executor/sandbox/helper/*.c executor/sandbox/helper/*.h)
 
 $(ZYGOTE): $(wildcard executor/sandbox/helper/*.c executor/sandbox/helper/*.h)
 	gcc -O2 -Wall -Wextra -Werror -shared -fPIC -fvisibility=hidden -s -o $@ \
-	  $(filter %/run.c %/user.c %/landlock.c %/notify.c %/flock.c %/locks.c %/hosts.c %/wire.c %/zygote.c,$^)
+	  $(filter %/run.c %/user.c %/landlock.c %/notify.c %/flock.c %/locks.c %/devices.c %/hosts.c %/wire.c %/zygote.c,$^)
 
 $(AUDIT): $(wildcard executor/sandbox/helper/audit/*.c executor/sandbox/helper/audit/*.h)
 	gcc -O2 -Wall -Wextra -Werror -fPIC -shared -s -Wl,-z,now -o $@ $(filter %.c,$^)

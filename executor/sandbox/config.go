@@ -108,10 +108,11 @@ const (
 	CapLandlock     = "landlock"      // mounts are the only layer
 	CapSeccomp      = "seccomp"       // every system call is reachable
 	CapUIDRange     = "uid_range"     // programs run under the worker's own identity
+	CapDevices      = "devices"       // runs share the host's nodes of /dev; one that locks them is ended when it is seen
 )
 
 // Capabilities lists what AllowMissing may name.
-var Capabilities = []string{CapCgroupMemory, CapCgroupPids, CapCgroupCPU, CapLandlock, CapSeccomp, CapUIDRange}
+var Capabilities = []string{CapCgroupMemory, CapCgroupPids, CapCgroupCPU, CapLandlock, CapSeccomp, CapUIDRange, CapDevices}
 
 // Validate joins every fault of c.
 func (c Config) Validate() error {

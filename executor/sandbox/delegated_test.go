@@ -88,7 +88,7 @@ func TestCgroup2AsDelegated(t *testing.T) {
 	}
 	c := Config{Node: noInterpreter}
 	if os.Getuid() != 0 {
-		c.AllowMissing = []string{CapUIDRange}
+		c.AllowMissing = []string{CapUIDRange, CapDevices}
 	}
 	s := newSandbox(t, c)
 	own, err := os.ReadFile("/proc/self/cgroup")

@@ -78,7 +78,8 @@
 // name, and a [StepError] tells the name and the errno of the step that failed.
 //
 // base, once: open sources, mount a tmpfs, make directories, files and links,
-// bind interpreter and libraries (read-only, nosuid, nodev), turn it read-only,
+// bind interpreter and libraries (read-only, nosuid, nodev), make /dev, turn it
+// read-only,
 // pivot_root. Answers with the mount namespace. A run copies these few mounts
 // and not the host's table.
 //
@@ -111,10 +112,13 @@
 //
 // PID 1 then reaps, answers denied calls (EPERM, or ENOSYS for numbers that it
 // does not know and for the machine's other ABIs) and remembers which they were.
-// flock and F_GETLK it does itself, and denies them on files that runs share.
+// flock and F_GETLK it does itself, and denies them on files that runs share. The
+// supervisor holds a lock on the kernel's one inode for descriptors without a
+// file (guard.go), so that each lock there fails.
 // Four times a second it counts the run's POSIX locks, which no group is charged
-// for, and ends a run that holds more than 10,000, has one where no file is, or
-// takes half a second to look through; of its time a look is at most a tenth. When PID 2 ends, or when the
+// for, and ends a run that holds more than 10,000, has one where no file is or on a
+// device that runs share, or takes half a second to look through; of its time a
+// look is at most a tenth. When PID 2 ends, or when the
 // supervisor closes its end of descriptor 3 or dies, PID 1 reports and ends,
 // and the kernel ends whatever is left in the namespace.
 //
@@ -205,8 +209,8 @@
 // arguments, control characters included, and the host's process list shows
 // them. And two programs that mean to talk can: by the time that something takes,
 // since they share processors, caches and a disk; by a futex in a page of the
-// host's library, which waits and wakes by the file; by write locks (F_SETLK) on
-// descriptors without a file, which no filter tells from others, and where the
-// supervisor may not make device nodes (an ordinary user, a container in a user
-// namespace) on those of the host.
+// host's library, which waits and wakes by the file; and where "devices" is among
+// what is missing (the supervisor may not make device nodes: an ordinary user, a
+// container in a user namespace), by write locks (F_SETLK) on those of the host,
+// for the quarter of a second until PID 1 sees one and ends the run.
 package sandbox

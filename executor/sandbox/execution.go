@@ -127,6 +127,9 @@ func (x *execution) begin(argv, env []string, stdin int) error {
 		x.output[i], ends[i] = r, w
 	}
 	x.slot.leaving.Wait()
+	if err := x.sandbox.guard.hold(); err != nil {
+		return errors.Join(err, x.closeOutput())
+	}
 	joins := x.slot.group.descriptors()
 	extra := append([]int{x.slot.mnt, x.slot.user, x.slot.net, x.sandbox.baseUser}, joins...)
 	x.began = time.Now()

@@ -79,7 +79,7 @@ func FuzzHelper(f *testing.F) {
 	f.Cleanup(func() { _ = s.slots.discard(sl) })
 	interpreters := []*Interpreter{s.interpreters[schemas.Python]}
 	x := &execution{sandbox: s, slot: sl, limits: s.config.Limits}
-	base := newRoot(interpreters, nil).request(false, interpreters, nil)
+	base := newRoot(interpreters, nil).request(false, false, interpreters, nil)
 	slot := newRequest(verbSlot)
 	slot.number(tagIDOut, sl.id)
 	slot.text(tagTmpfs, tmpfsOptions(1<<20, 64, 0o755, sl.id))

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"errors"
 	"os"
+	"slices"
 	"strings"
 	"unsafe"
 
@@ -53,6 +54,12 @@ func Look(config Config) (Probe, error) {
 	var lack *MissingError
 	if !errors.As(err, &lack) {
 		p.Missing = append(p.Missing, Missing{Name: "setup", Reason: err.Error()})
+		return p, nil
+	}
+	for _, l := range lack.Missing { // what only shows when the root is made
+		if !slices.ContainsFunc(p.Missing, func(m Missing) bool { return m.Name == l.Name }) {
+			p.Missing = append(p.Missing, l)
+		}
 	}
 	return p, nil
 }
@@ -90,6 +97,9 @@ func look(c Config) *machine {
 	}
 	if !m.privileged {
 		m.lack(CapUIDRange, "the worker is not root, so programs share its identity on the host", true)
+	}
+	if !m.privileged || !hasCapabilities(1<<unix.CAP_MKNOD) {
+		m.lack(CapDevices, "the worker may not make device nodes (CAP_MKNOD), so runs share the host's", true)
 	}
 	for lang, path := range map[schemas.Language]string{schemas.Python: c.Python, schemas.JavaScript: c.Node} {
 		if path == noInterpreter {
@@ -137,12 +147,15 @@ func (m *machine) lookAtKernel() {
 // them. setns(2) into a mount namespace needs CAP_SYS_CHROOT, and the mode of
 // what a program owns CAP_FOWNER.
 func privileged() bool {
+	return hasCapabilities(1<<unix.CAP_SYS_ADMIN | 1<<unix.CAP_SETUID | 1<<unix.CAP_SETGID | 1<<unix.CAP_CHOWN | 1<<unix.CAP_DAC_OVERRIDE | 1<<unix.CAP_FOWNER | 1<<unix.CAP_SYS_CHROOT)
+}
+
+func hasCapabilities(need uint32) bool {
 	hdr := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var data [2]unix.CapUserData
 	if err := unix.Capget(&hdr, &data[0]); err != nil {
 		return false
 	}
-	need := uint32(1<<unix.CAP_SYS_ADMIN | 1<<unix.CAP_SETUID | 1<<unix.CAP_SETGID | 1<<unix.CAP_CHOWN | 1<<unix.CAP_DAC_OVERRIDE | 1<<unix.CAP_FOWNER | 1<<unix.CAP_SYS_CHROOT)
 	return data[0].Effective&need == need
 }
 

@@ -78,12 +78,17 @@ func outermost(paths []string) []string {
 }
 
 // request is the whole tree as a message to the helper.
-func (r *root) request(nested bool, interpreters []*Interpreter, library []byte) *request {
+func (r *root) request(nested, ownDevices bool, interpreters []*Interpreter, library []byte) *request {
 	q := newRequest(verbBase)
 	r.requests = q
+	var flags uint32
 	if nested {
-		q.number(tagFlags, flagNested)
+		flags |= flagNested
 	}
+	if ownDevices {
+		flags |= flagOwnDevices
+	}
+	q.number(tagFlags, flags)
 	for _, d := range []string{"usr/bin", "etc", "proc", "dev", "tmp", "workspace"} {
 		r.mkdir(d)
 	}
@@ -119,11 +124,10 @@ func (r *root) request(nested bool, interpreters []*Interpreter, library []byte)
 		r.link(in)
 		r.freeze(in)
 	}
-	for _, n := range []string{"null", "zero", "full", "random", "urandom"} {
-		q.pair(tagNode, "dev/"+n, "/dev/"+n)
-	}
-	for _, l := range [][2]string{{"fd", "/proc/self/fd"}, {"stdin", "/proc/self/fd/0"}, {"stdout", "/proc/self/fd/1"}, {"stderr", "/proc/self/fd/2"}, {"shm", "/tmp/.shm"}} {
-		q.pair(tagLink, "dev/"+l[0], l[1])
+	if !ownDevices {
+		for _, n := range []string{"null", "zero", "full", "random", "urandom"} {
+			q.pair(tagNode, "dev/"+n, "/dev/"+n)
+		}
 	}
 	if nested {
 		// The kernel lets a user namespace mount /proc only where one is

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"callgate.dev/schemas"
+	"golang.org/x/sys/unix"
 )
 
 // Sandbox runs programs. It is safe for concurrent use.
@@ -25,6 +26,7 @@ type Sandbox struct {
 	baseUser     int // user namespace of an ordinary user, or -1
 	nested       bool
 	missing      []string // allowed by Config.AllowMissing
+	guard        *guard
 	slots        *slots
 	pool         *pool
 	ahead        *ahead
@@ -75,18 +77,35 @@ func (s *Sandbox) prepare() error {
 	s.filter, s.landlock, s.cgroups = m.filter, m.landlock, m.cgroups
 	m.cgroups = nil
 	var err error
+	if s.guard, err = newGuard(); err != nil {
+		return err
+	}
 	if s.netFilter, err = compileFilter(syscallPolicy + networkPolicy); err != nil {
 		return err
 	}
 	for _, in := range m.interpreters {
 		s.interpreters[in.Language] = in
 	}
-	s.root = newRoot(m.interpreters, s.config.Libraries)
+	return s.build(m.interpreters)
+}
+
+// build makes the root. A device cgroup can forbid root to make nodes, which
+// shows only now.
+func (s *Sandbox) build(interpreters []*Interpreter) error {
+	s.root = newRoot(interpreters, s.config.Libraries)
 	want := 1
 	if s.nested {
 		want = 2
 	}
-	fds, err := s.helper.call(s.root.request(s.nested, m.interpreters, s.helper.library), want)
+	fds, err := s.helper.call(s.root.request(s.nested, s.ownDevices(), interpreters, s.helper.library), want)
+	var step *StepError
+	if errors.As(err, &step) && step.Step == "base.devices" && step.Errno == unix.EPERM && s.ownDevices() {
+		if !slices.Contains(s.config.AllowMissing, CapDevices) {
+			return &MissingError{Missing: []Missing{{Name: CapDevices, Reason: "a device cgroup forbids to make device nodes, so runs would share the host's", Allowable: true}}}
+		}
+		s.missing = append(s.missing, CapDevices)
+		return s.build(interpreters)
+	}
 	if err != nil {
 		return fmt.Errorf("build the root: %w", err)
 	}
@@ -112,8 +131,13 @@ func (s *Sandbox) flags() uint32 {
 	if slices.Contains(s.missing, CapSeccomp) {
 		f |= flagNoFilter
 	}
+	if s.ownDevices() {
+		f |= flagOwnDevices
+	}
 	return f
 }
+
+func (s *Sandbox) ownDevices() bool { return !slices.Contains(s.missing, CapDevices) }
 
 // Interpreters lists what programs can be run with.
 func (s *Sandbox) Interpreters() []Interpreter {
@@ -139,6 +163,7 @@ func (s *Sandbox) release() error {
 	var errs []error
 	closeAll([]int{s.baseMnt, s.baseUser})
 	s.baseMnt, s.baseUser = -1, -1
+	s.guard.release()
 	if s.cgroups != nil {
 		errs = append(errs, s.cgroups.close())
 		s.cgroups = nil

@@ -60,6 +60,7 @@ const (
 	flagNoFilter   = 8
 	flagNoNetns    = 16
 	flagAudit      = 32
+	flagOwnDevices = 64
 )
 
 // request is a message to the helper, built field by field.

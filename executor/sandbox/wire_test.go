@@ -23,7 +23,7 @@ func TestWireAgreesWithHelper(t *testing.T) {
 	header := string(b)
 	for name, want := range map[string]int{
 		"REQUEST_MAGIC": requestMagic, "REPLY_MAGIC": replyMagic, "VERB_BASE": int(verbBase), "VERB_SLOT": int(verbSlot), "VERB_RUN": int(verbRun), "VERB_CHECK": int(verbCheck), "VERB_GO": int(verbGo), "VERB_PING": int(verbPing), "VERB_ZYGOTE": int(verbZygote), "VERB_FORK": int(verbFork), "VERB_LISTEN": int(verbListen),
-		"FLAG_NESTED": flagNested, "FLAG_CGROUP2": flagCgroup2, "FLAG_NO_LANDLOCK": flagNoLandlock, "FLAG_NO_FILTER": flagNoFilter, "FLAG_NO_NETNS": flagNoNetns, "FLAG_AUDIT": flagAudit,
+		"FLAG_NESTED": flagNested, "FLAG_CGROUP2": flagCgroup2, "FLAG_NO_LANDLOCK": flagNoLandlock, "FLAG_NO_FILTER": flagNoFilter, "FLAG_NO_NETNS": flagNoNetns, "FLAG_AUDIT": flagAudit, "FLAG_OWN_DEVICES": flagOwnDevices,
 		"REPLY_READY": int(replyReady), "REPLY_FAILED": int(replyFailed), "REPLY_STARTED": int(replyStarted), "REPLY_EXITED": int(replyExited), "TAG_FLAGS": int(tagFlags),
 	} {
 		m := regexp.MustCompile(name + ` = (\w+)`).FindStringSubmatch(header)

@@ -113,6 +113,10 @@ static void build(struct request *r, int root)
 		case TAG_NODE: attach(root, it, sources[i], 1); break;
 		}
 	}
+	if (r->flags & FLAG_OWN_DEVICES)
+		make_devices("base.devices");
+	else
+		link_devices("base.devices");
 }
 
 /*

@@ -62,6 +62,7 @@ enum {
 	FLAG_NO_FILTER = 8,
 	FLAG_NO_NETNS = 16,
 	FLAG_AUDIT = 32,    /* hand over what the audit library recorded */
+	FLAG_OWN_DEVICES = 64, /* /dev has nodes of its own and not the host's */
 	FLAG_FORKED = 1 << 30, /* never sent: this process comes from a zygote, which is in the base's user namespace */
 };
 
@@ -129,6 +130,13 @@ _Noreturn void run(struct request *r);
 _Noreturn void start_zygote(struct request *r);
 _Noreturn void listen_for(struct request *r);
 
+/* devices.c: both with the root to be as working directory. */
+enum { DEVICES = 5 };
+struct device { const char *name; unsigned minor; };
+extern const struct device devices[DEVICES];
+void link_devices(const char *step);
+void make_devices(const char *step);
+
 /* hosts.c */
 void hosts(const char *text);
 
@@ -167,8 +175,9 @@ int lock_asked(int listener, const struct seccomp_notif *req);
 int retry_locks(int listener);
 
 /* locks.c */
-/* anonymous is any descriptor without a file, such as a signalfd. Tells how much processor time it took. */
-int too_many_locks(int anonymous, uint64_t *took_ns);
+/* anonymous is any descriptor without a file, such as a signalfd; own_devices as FLAG_OWN_DEVICES says. Tells how much
+ * processor time it took. */
+int too_many_locks(int anonymous, int own_devices, uint64_t *took_ns);
 
 uint64_t now_ns(void);
 int drop_capabilities(void);

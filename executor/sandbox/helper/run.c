@@ -170,12 +170,12 @@ static int hear(struct request *r, struct shared *s, pid_t program)
 enum { LOOK_MS = 250, REST = 9, RETRY_MS = 10, TOO_MANY = -2 };
 
 /* The least time until there is something to do unasked: locks to count, callers that wait for one. */
-static int tick(struct shared *s, int signals, uint64_t *next)
+static int tick(struct shared *s, int signals, int own_devices, uint64_t *next)
 {
 	if (waits) return -1; /* nobody's code has run */
 	uint64_t took, pause = LOOK_MS * 1000000ull;
 	if (now_ns() >= *next) {
-		if (too_many_locks(signals, &took)) return TOO_MANY;
+		if (too_many_locks(signals, own_devices, &took)) return TOO_MANY;
 		*next = now_ns() + (took * REST > pause ? took * REST : pause);
 	}
 	if (retry_locks(s->listener)) return RETRY_MS;
@@ -192,7 +192,7 @@ static int serve(struct request *r, struct shared *s, pid_t program, int signals
 			       { .fd = s->listener, .events = POLLIN } };
 	uint64_t look = now_ns() + LOOK_MS * 1000000ull;
 	for (;;) {
-		int wait = tick(s, signals, &look);
+		int wait = tick(s, signals, r->flags & FLAG_OWN_DEVICES, &look);
 		if (wait == TOO_MANY) return 3;
 		if (poll(p, 3, wait) < 0 && errno != EINTR) die("run.poll", NULL);
 		if (p[2].revents & POLLIN) notify_once(s->listener, d);

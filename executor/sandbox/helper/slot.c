@@ -8,9 +8,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/mount.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/sysmacros.h>
 #include <sys/wait.h>
 
 enum { JOB_ID = 1000 }; /* the job's uid and gid as it sees them */
@@ -67,31 +65,6 @@ static int user_namespace(struct request *r)
 	return fd;
 }
 
-/*
- * A device's node is an inode like any other, and a lock on it shows to whoever has the same one open: the host's
- * would be a channel between runs. So each slot has nodes of its own, where the kernel lets this process make
- * any (CAP_MKNOD counts in the first user namespace alone); elsewhere the base's are seen, which are the host's.
- */
-static void devices(void)
-{
-	static const struct { const char *name; unsigned minor; } nodes[] = {
-		{ "/dev/null", 3 }, { "/dev/zero", 5 }, { "/dev/full", 7 }, { "/dev/random", 8 }, { "/dev/urandom", 9 } };
-	static const char *const links[][2] = { { "/dev/fd", "/proc/self/fd" }, { "/dev/stdin", "/proc/self/fd/0" },
-		{ "/dev/stdout", "/proc/self/fd/1" }, { "/dev/stderr", "/proc/self/fd/2" }, { "/dev/shm", "/tmp/.shm" } };
-	struct mount_attr ro = { .attr_set = MOUNT_ATTR_RDONLY };
-	if (mount("tmpfs", "/dev", "tmpfs", MS_NOSUID | MS_NOEXEC, "mode=755,size=4k,nr_inodes=16") < 0) die("slot.dev", NULL);
-	umask(0);
-	for (size_t i = 0; i < sizeof nodes / sizeof *nodes; i++) {
-		if (mknod(nodes[i].name, S_IFCHR | 0666, makedev(1, nodes[i].minor)) == 0) continue;
-		if (errno != EPERM) die("slot.node", nodes[i].name);
-		if (umount2("/dev", MNT_DETACH) < 0) die("slot.dev", NULL);
-		return;
-	}
-	for (size_t i = 0; i < sizeof links / sizeof *links; i++)
-		if (symlink(links[i][1], links[i][0]) < 0) die("slot.link", links[i][0]);
-	if (syscall(SYS_mount_setattr, AT_FDCWD, "/dev", 0, &ro, sizeof ro) < 0) die("slot.dev", NULL);
-}
-
 void slot(struct request *r)
 {
 	int fds[4];
@@ -104,8 +77,11 @@ void slot(struct request *r)
 	if (setns(FD_EXTRA, CLONE_NEWNS) < 0) die("slot.enter_root", NULL);
 	if (unshare(CLONE_NEWNS) < 0) die("slot.mount_namespace", NULL);
 	if (!(r->flags & FLAG_NO_NETNS) && unshare(CLONE_NEWNET) < 0) die("slot.net_namespace", NULL);
+	if (r->flags & FLAG_OWN_DEVICES) {
+		if (chdir("/") < 0 || umount2("dev", MNT_DETACH) < 0) die("slot.devices", "base");
+		make_devices("slot.devices");
+	}
 	if (mount("tmpfs", "/workspace", "tmpfs", MS_NOSUID | MS_NODEV, r->tmpfs) < 0) die("slot.workspace", r->tmpfs);
-	if (!(r->flags & FLAG_NESTED)) devices();
 	fds[1] = open_ns("self", "mnt");
 	fds[2] = open_ns("self", "net");
 	if ((fds[3] = open("/workspace", O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0) die("slot.open_workspace", NULL);
