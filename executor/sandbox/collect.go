@@ -31,7 +31,15 @@ type Snapshot struct {
 	Skipped   []Skipped      `json:"skipped,omitempty"`
 }
 
-const maxDepth = 64
+const (
+	maxDepth = 64
+
+	// maxHoles bounds what files claim and do not hold, of all files together. A
+	// program pays with its memory and disk for what it writes; a hole costs it
+	// nothing, and whoever collects it as much as anything. What a program maps
+	// and fills in part is below this.
+	maxHoles = 8 << 20
+)
 
 // Snapshot reads every regular file. No program runs meanwhile, and nothing
 // that one planted is followed or waited for.
@@ -48,12 +56,13 @@ func (w *Workspace) Snapshot() (Snapshot, error) {
 type collector struct {
 	keep   bool  // contents, not only digests
 	budget int64 // bytes left to read
+	holes  int64 // of them, bytes that are nowhere
 	out    Snapshot
 	buf    []byte
 }
 
 func (w *Workspace) snapshot(keep bool) (Snapshot, error) {
-	c := &collector{keep: keep, budget: w.limits.DiskBytes, buf: make([]byte, 64<<10)}
+	c := &collector{keep: keep, budget: w.limits.DiskBytes, holes: maxHoles, buf: make([]byte, 64<<10)}
 	if err := w.reopen(); err != nil {
 		return Snapshot{}, err
 	}
@@ -161,6 +170,13 @@ func (c *collector) read(f *os.File, path string) error {
 	if st.Size > c.budget { // a sparse file claims more than the file system holds
 		c.skip(path, fmt.Sprintf("%d bytes, more than the workspace may hold", st.Size))
 		return nil
+	}
+	if holes := st.Size - st.Blocks*512; holes > 0 { // in a tmpfs, blocks are the pages that are there
+		if holes > c.holes {
+			c.skip(path, fmt.Sprintf("a sparse file: %d bytes, of which %d are there", st.Size, st.Size-holes))
+			return nil
+		}
+		c.holes -= holes
 	}
 	c.budget -= st.Size
 	h := sha256.New()

@@ -79,9 +79,8 @@
 //
 // base, once: open sources, mount a tmpfs, make directories, files and links,
 // bind interpreter and libraries (read-only, nosuid, nodev), make /dev, turn it
-// read-only,
-// pivot_root. Answers with the mount namespace. A run copies these few mounts
-// and not the host's table.
+// read-only, pivot_root. Answers with the mount namespace. A run copies these few
+// mounts and not the host's table.
 //
 // slot, once a workspace and ahead of need: user namespace with its map, a copy
 // of the base's mounts with /workspace and a /dev of its own mounted, a network
@@ -197,7 +196,7 @@
 // It is one kernel: a kernel bug that is reachable through the allowed calls is
 // not held by it. It offers no network but named hosts, and no installing of packages: programs
 // import what the host's interpreter has, listed by [Sandbox.Interpreters]. Of a
-// workspace only regular files are collected; links, FIFOs, empty directories
+// workspace only regular files are collected; links, files that claim far more than they hold, FIFOs, empty directories
 // and names that are not printable UTF-8 are listed as skipped or left out.
 // /proc shows processes alone, so Node's os.cpus() is empty there;
 // os.availableParallelism() works. Nothing can be watched: fs.watch fails with

@@ -237,30 +237,36 @@ func (c *child) wait() {
 
 // call runs a verb that ends with one reply, and returns its descriptors.
 func (h *helper) call(r *request, want int, extra ...int) ([]int, error) {
+	_, fds, err := h.ask(r, want, extra...)
+	return fds, err
+}
+
+// ask is call with the reply.
+func (h *helper) ask(r *request, want int, extra ...int) (*reply, []int, error) {
 	null, err := unix.Open("/dev/null", unix.O_RDWR|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return nil, fmt.Errorf("open /dev/null: %w", err)
+		return nil, nil, fmt.Errorf("open /dev/null: %w", err)
 	}
 	defer func() { _ = unix.Close(null) }()
 	c, err := h.start(startOptions{stdio: [3]int{null, null, null}, extra: extra, request: r})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer c.wait()
 	rep, fds, err := c.receive()
 	switch {
 	case err != nil:
 		c.kill()
-		return nil, err
+		return nil, nil, err
 	case rep == nil:
-		return nil, errors.New("the helper ended without a word")
+		return nil, nil, errors.New("the helper ended without a word")
 	case rep.Kind == replyFailed:
-		return nil, rep.failure()
+		return nil, nil, rep.failure()
 	case len(fds) != want:
 		closeAll(fds)
-		return nil, fmt.Errorf("the helper sent %d descriptors, expected %d", len(fds), want)
+		return nil, nil, fmt.Errorf("the helper sent %d descriptors, expected %d", len(fds), want)
 	}
-	return fds, nil
+	return rep, fds, nil
 }
 
 func closeAll(fds []int) {

@@ -2,9 +2,7 @@ package sandbox
 
 import (
 	"errors"
-	"os"
 	"slices"
-	"strings"
 	"unsafe"
 
 	"callgate.dev/schemas"
@@ -82,6 +80,8 @@ func look(c Config) *machine {
 	var err error
 	if m.helper, err = newHelper(); err != nil {
 		m.lack("helper", err.Error(), false)
+	} else {
+		m.tryNamespaces()
 	}
 	if m.filter, err = compileFilter(syscallPolicy); err != nil {
 		m.lack(CapSeccomp, err.Error(), true)
@@ -120,16 +120,6 @@ func (m *machine) lack(name, reason string, allowable bool) {
 }
 
 func (m *machine) lookAtKernel() {
-	for _, ns := range []string{"user", "pid", "mnt", "net", "ipc", "uts", "cgroup"} {
-		_, err := os.Stat("/proc/self/ns/" + ns)
-		m.namespaces[ns] = err == nil
-		if err != nil {
-			m.lack("namespace_"+ns, "the kernel has no "+ns+" namespaces", false)
-		}
-	}
-	if b, err := os.ReadFile("/proc/sys/user/max_user_namespaces"); err == nil && strings.TrimSpace(string(b)) == "0" {
-		m.lack("namespace_user", "user.max_user_namespaces is 0", false)
-	}
 	abi, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
 	if errno != 0 {
 		m.lack(CapLandlock, "landlock_create_ruleset: "+errno.Error(), true)

@@ -129,6 +129,9 @@ _Noreturn void slot(struct request *r);
 _Noreturn void run(struct request *r);
 _Noreturn void start_zygote(struct request *r);
 _Noreturn void listen_for(struct request *r);
+/* check.c: user, pid, mnt, net, ipc, uts, cgroup, in this order in the reply's denied. */
+enum { NAMESPACES = 7 };
+_Noreturn void check(struct request *r);
 
 /* devices.c: both with the root to be as working directory. */
 enum { DEVICES = 5 };

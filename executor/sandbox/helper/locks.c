@@ -2,7 +2,8 @@
  * Locks of files (fcntl F_SETLK) are memory of the kernel that no group is charged for, a lock some 190 bytes.
  * A program makes a few hundred thousand a second, and one that asked PID 1 for each would wait for it with every
  * transaction of a database. So PID 1 looks from time to time: a lock belongs to a table of descriptors, and
- * /proc/PID/task/TID/fdinfo lists those of each. What hides its descriptors is taken for one that holds too many.
+ * /proc/PID/task/TID/fdinfo lists those of each. What hides its descriptors for two looks is taken for one that holds too
+ * many; for one it may be a program that is being executed, and not dumpable for the moment.
  *
  * A look is PID 1's own time, which the run's limit does not hold. So a table that threads share is looked at once;
  * an epoll, whose fdinfo is made whole before its first byte is read and lists each of what may be millions of entries,
@@ -66,14 +67,20 @@ static int is_epoll(int tasks, const char *tid, const char *fd)
 	return readlinkat(tasks, path, target, sizeof target) == sizeof name - 1 && memcmp(target, name, sizeof name - 1) == 0;
 }
 
-/* False where a thread's descriptors may not be looked at, or not in time. */
+static int hides, hidden; /* whether this look found hidden descriptors, and the last */
+
+/* False where a thread's descriptors may not be looked at again, or not in time. */
 static int count_thread(int tasks, const char *tid, uint64_t *held)
 {
 	char path[280];
 	int in_time = 1;
 	snprintf(path, sizeof path, "%s/fdinfo", tid);
 	DIR *d = open_dir(tasks, path);
-	if (!d) return errno != EACCES && errno != EPERM; /* gone, or hidden */
+	if (!d && (errno == EACCES || errno == EPERM)) {
+		hides = 1;
+		return hidden == 0;
+	}
+	if (!d) return 1; /* gone */
 	for (const char *fd; in_time && *held <= LOCKS_MAX && (fd = next(d)); in_time = spent_ns() < until)
 		if (!is_epoll(tasks, tid, fd)) count(dirfd(d), fd, held);
 	closedir(d);
@@ -117,6 +124,7 @@ int too_many_locks(int anonymous, int own_devices, uint64_t *took_ns)
 	uint64_t held = 0, from = spent_ns();
 	int seen = !locked_here(anonymous) && (own_devices || !locks_a_device());
 	until = from + LOOK_MAX_MS * 1000000ull;
+	hides = 0;
 	DIR *proc = open_dir(AT_FDCWD, "/proc");
 	if (!proc) return 0;
 	for (const char *pid; seen && held <= LOCKS_MAX && (pid = next(proc));) {
@@ -130,6 +138,7 @@ int too_many_locks(int anonymous, int own_devices, uint64_t *took_ns)
 		closedir(tasks);
 	}
 	closedir(proc);
+	hidden = hides;
 	*took_ns = spent_ns() - from;
 	return !seen || held > LOCKS_MAX;
 }
