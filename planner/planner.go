@@ -27,6 +27,12 @@ type Config struct {
 	// Answer is how many of them are kept free for the answer: 4096 by default,
 	// and at most a half of Window.
 	Answer int
+	// Models are those that are asked where a job names none, for their prices.
+	Models []string
+	// Prices by model; "*" is that of every other. Without one money is not counted.
+	Prices map[string]Price
+	// Ledger bounds what tenants spend; nil bounds nothing.
+	Ledger schemas.Ledger
 }
 
 const (
@@ -113,13 +119,23 @@ func (p *Planner) Handle(ctx context.Context, in schemas.Envelope) (schemas.Enve
 	if err := p.allot(in, &req); err != nil {
 		return in.Fail(err), nil
 	}
-	resp, err := p.config.Model.Complete(ctx, req)
+	resp, err := p.ask(ctx, in, req)
+	if e, ok := errors.AsType[*schemas.Error](err); ok && e.Class == schemas.ClassBudgetExhausted {
+		return in.Fail(e), nil
+	}
 	if err != nil {
-		return schemas.Envelope{}, fmt.Errorf("plan job %s: ask model: %w", in.JobID, err)
+		return schemas.Envelope{}, fmt.Errorf("plan job %s: %w", in.JobID, err)
 	}
 	next := settle(in, said, resp)
+	next.Spent.CostMicroUSD += p.spent(resp).CostMicroUSD
 	if err := disobeyed(req.ToolChoice, resp); err != nil {
 		return disobedient(next, resp, err), nil
+	}
+	if err := p.pay(ctx, &next, len(resp.Calls)); err != nil {
+		if e, ok := errors.AsType[*schemas.Error](err); ok && e.Class == schemas.ClassBudgetExhausted {
+			return next.Fail(e), nil
+		}
+		return schemas.Envelope{}, fmt.Errorf("plan job %s: %w", in.JobID, err)
 	}
 	return p.decide(next, resp)
 }

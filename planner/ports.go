@@ -41,6 +41,7 @@ type Response struct {
 	Calls            []ProposedCall
 	FinishReason     string // the server's word; empty where it had none
 	Model            string // as the server names it
+	Asked            string // as the request named it, or the configuration
 	PromptTokens     int
 	CompletionTokens int
 	Estimated        bool // the server named no usage

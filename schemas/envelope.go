@@ -78,6 +78,8 @@ type Spent struct {
 	ModelRequests    int   `json:"model_requests"`
 	PromptTokens     int   `json:"prompt_tokens"`
 	CompletionTokens int   `json:"completion_tokens"`
+	Calls            int   `json:"calls,omitempty"`         // of tools
+	CostMicroUSD     int64 `json:"cost_microusd,omitempty"` // where the model has a price
 	// Estimated says that a server named no usage for some request, and that its
 	// tokens were estimated from the text.
 	Estimated bool `json:"estimated,omitempty"`

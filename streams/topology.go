@@ -11,7 +11,7 @@ import (
 )
 
 // The streams. A bucket is a stream by another name: OBJ_<bucket> holds an
-// object store, as nats.go names it. The list of jobs has none: it is a fold of
+// object store and KV_<bucket> a key-value one, as nats.go names them. The list of jobs has none: it is a fold of
 // the log, see package index.
 const (
 	StreamLog      = "CALLGATE_LOG"      // every event of every job
@@ -23,7 +23,8 @@ const (
 
 	StreamExchanges = "CALLGATE_EXCHANGES" // requests to models, and what came back
 
-	BucketBlobs = "callgate_blobs" // object store
+	BucketBlobs   = "callgate_blobs"   // object store
+	BucketBudgets = "callgate_budgets" // key-value: what tenants spend
 )
 
 // The durable consumers that provisioning makes; those of admission, one a
@@ -119,7 +120,7 @@ func NewTopology(c TopologyConfig) (Topology, error) {
 	}
 	c = c.orDefault()
 	t := Topology{Streams: []jetstream.StreamConfig{
-		logStream(c), submitStream(c), rejectedStream(c), resultsStream(c), callsStream(c), timersStream(c), blobsBucket(c), exchangesStream(c),
+		logStream(c), submitStream(c), rejectedStream(c), resultsStream(c), callsStream(c), timersStream(c), blobsBucket(c), exchangesStream(c), budgetsBucket(c),
 	}}
 	for _, state := range schemas.WorkStates {
 		for _, lane := range schemas.Lanes {

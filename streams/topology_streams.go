@@ -1,6 +1,8 @@
 package streams
 
 import (
+	"callgate.dev/schemas"
+
 	"github.com/nats-io/nats.go/jetstream"
 )
 
@@ -81,5 +83,17 @@ func blobsBucket(c TopologyConfig) jetstream.StreamConfig {
 		Subjects: []string{"$O." + BucketBlobs + ".C.>", "$O." + BucketBlobs + ".M.>"},
 		Storage:  jetstream.FileStorage, Replicas: c.Replicas, MaxBytes: c.BlobBytes,
 		Discard: jetstream.DiscardNew, AllowRollup: true, AllowDirect: true,
+	}
+}
+
+// budgetsBucket is a key-value store, as nats.go lays one out. It is read through
+// its leader: an account is written on what was read. What is not written for
+// the longest period is of none that is under way.
+func budgetsBucket(c TopologyConfig) jetstream.StreamConfig {
+	return jetstream.StreamConfig{
+		Name: "KV_" + BucketBudgets, Description: "what tenants spend, and which calls are paid for",
+		Subjects: []string{"$KV." + BucketBudgets + ".>"},
+		Storage:  jetstream.FileStorage, Replicas: c.Replicas, MaxMsgsPerSubject: 1, MaxAge: schemas.MaxBudgetPeriod,
+		Discard: jetstream.DiscardNew, AllowRollup: true, DenyDelete: true, AllowMsgTTL: true,
 	}
 }

@@ -37,6 +37,7 @@ const maxSlots = 512
 type pipelineFlags struct {
 	model        modelFlags
 	env          string
+	budgets      string
 	slots        map[string]*int
 	tries        int
 	maxLive      int
@@ -57,6 +58,7 @@ func (p *pipelineFlags) flags(cmd *cobra.Command) {
 	p.model.flags(cmd)
 	f := cmd.Flags()
 	checkedFlag(f, &p.env, "env", "dev", isWord, "first part of every call ID: letters and digits")
+	f.StringVar(&p.budgets, "budgets", "", "JSON file with prices of models and what tenants may spend in a period")
 	p.slots = map[string]*int{}
 	for role, def := range map[string]int{rolePlanner: 64, roleDispatcher: 32, roleExecutor: 2 * runtime.NumCPU(), roleVerifier: 16} {
 		p.slots[role] = new(int)

@@ -37,10 +37,14 @@ func (p *pipeline) planner(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	h, err := planner.New(planner.Config{
+	plan := planner.Config{
 		Model: models, Catalogue: p.registry, Env: p.env, Component: rolePlanner, Timeout: time.Duration(len(p.model.names))*cfg.Timeout + time.Second,
 		Window: p.model.window, Answer: cfg.MaxTokens,
-	})
+	}
+	if err := p.spending(ctx, &plan); err != nil {
+		return err
+	}
+	h, err := planner.New(plan)
 	if err != nil {
 		return err
 	}

@@ -52,6 +52,9 @@ func (a *app) up(ctx context.Context, u *upFlags) (err error) {
 		}
 		group.Go(func() error { return serve(ctx) })
 	}
+	if _, _, err := readBudgets(u.budgets); err != nil {
+		return err
+	}
 	if _, err := u.model.config(); err != nil { // before anything is started
 		return err
 	}

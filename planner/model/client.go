@@ -68,7 +68,9 @@ func (c *Client) Complete(ctx context.Context, req planner.Request) (planner.Res
 	if err != nil {
 		return planner.Response{}, c.failed(ctx, bounded, &seen, wire.Model, err)
 	}
-	return response(req, got, seen.repairs), nil
+	resp := response(req, got, seen.repairs)
+	resp.Asked = wire.Model
+	return resp, nil
 }
 
 // failed gives an error its class.
