@@ -18,8 +18,9 @@ import (
 // Audit asks for the audit library (helper/audit), which is preloaded into
 // dynamically linked programs. It records what they open and write, and a write
 // that would make a file of the workspace larger than MaxFileBytes is cut there,
-// then fails with ENOSPC. Static programs, direct system calls and the C
-// library's own streams go past it: for them [Limits] hold.
+// then fails with ENOSPC. A stream of the C library is cut, with ENOSPC, when it
+// is flushed, closed or at the program's end. Static programs, direct system
+// calls and streams of a program that is killed go past it: for them [Limits] hold.
 type Audit struct {
 	MaxFileBytes int64 `json:"max_file_bytes"`
 }

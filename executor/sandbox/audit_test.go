@@ -81,7 +81,7 @@ func TestAuditOfPrograms(t *testing.T) {
 			t.Fatal(err)
 		}
 		spec := python(becomes)
-		spec.Files = []schemas.File{{Path: "program", Data: binary, Mode: 0o755}}
+		spec.Files = []schemas.File{{Path: "program", Data: binary, Mode: 0o755}, {Path: "large", Data: make([]byte, 5000)}}
 		r := audited(t, s, spec)
 		if !r.OK() {
 			t.Fatalf("%s: %s %s %q", linked, r.Status, r.Detail, r.Stderr)
@@ -94,6 +94,9 @@ func TestAuditOfPrograms(t *testing.T) {
 		}
 		if r.Stdout != "done\n" {
 			t.Error(r.Stdout)
+		}
+		if sizeOf(r, "left") != 4096 || !recorded(r, "write", "/workspace/left", "", 4096) || !recorded(r, "write", "/workspace/closed", "", 4096) {
+			t.Errorf("left open: %d bytes, %+v", sizeOf(r, "left"), r.Audit)
 		}
 		if !recorded(r, "open", "stream", "O_WRONLY|O_CREAT|O_TRUNC", 0) || !recorded(r, "write", "/workspace/threads", "", 4000) || !recorded(r, "write", "/workspace/forks", "", 4000) || !recorded(r, "refused", "/workspace/ftruncate", "", 4097) {
 			t.Errorf("%+v", r.Audit)
@@ -141,11 +144,12 @@ func TestAuditIsChecked(t *testing.T) {
 }
 
 // What the C library writes for a stream does not leave it by a name that a
-// preloaded library could take: it is opened on record, and bounded by the limits.
-func TestAuditDoesNotSeeStreams(t *testing.T) {
+// preloaded library could take: it is cut when the stream is flushed, closed or
+// at its end.
+func TestAuditOfStandardOutput(t *testing.T) {
 	s := newSandbox(t, Config{Node: noInterpreter})
-	r := audited(t, s, python("import subprocess\nsubprocess.run('head -c 5000 /dev/zero > out', shell=True, check=True)"))
-	if !r.OK() || sizeOf(r, "out") != 5000 || !recorded(r, "open", "out", "O_WRONLY|O_CREAT|O_TRUNC", 0) {
+	r := audited(t, s, python("import subprocess\nprint(subprocess.run('head -c 5000 /dev/zero > out', shell=True, stderr=subprocess.PIPE, text=True).stderr)"))
+	if !r.OK() || sizeOf(r, "out") != 4096 || !strings.Contains(r.Stdout, "No space left on device") || !recorded(r, "open", "out", "O_WRONLY|O_CREAT|O_TRUNC", 0) {
 		t.Errorf("%s, %d bytes, %+v", r.Status, sizeOf(r, "out"), r.Audit)
 	}
 }

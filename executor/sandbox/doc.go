@@ -186,8 +186,9 @@
 // that; EFBIG becomes ENOSPC everywhere. Records lie in a file of the run's /tmp
 // that every process maps. PID 1 hands its descriptor over at the end, and what
 // is read from it is checked field by field and marked untrusted: a static
-// program, a direct system call, a cleared environment go past the library, the
-// C library's own streams write without it, and the file is the program's to
+// program, a direct system call, a cleared environment go past the library, what a
+// C library's stream writes is cut and recorded only when it is flushed, closed or
+// at an orderly end (and not recorded for standard output), and the file is the program's to
 // write to. What decides is the limits, which the kernel holds, and [Result]'s
 // Changed, which the supervisor found by looking before and after.
 //

@@ -11,6 +11,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 
@@ -54,9 +55,15 @@ void record_file(int op, int fd, const struct target *t, uint64_t bytes);
 size_t room(struct target *t, int fd, off_t at, size_t n);
 /* Whether fd, or path where fd is -1, may have size. */
 int may_grow(struct target *t, int fd, const char *path, off_t size);
+/* Whether files like that of fd are held to a size; and to which, of one that began with so many bytes. */
+int may_watch(struct target *t, int fd);
+off_t bound_of(off_t began);
 /* What the caller of a call that wrote to fd is told: ENOSPC for EFBIG. */
 ssize_t wrote(struct target *t, int fd, ssize_t n);
 int full(struct target *t, int fd, uint64_t asked);
+
+/* stream.c: f was opened. */
+void watch_stream(FILE *f);
 
 #pragma GCC visibility pop
 

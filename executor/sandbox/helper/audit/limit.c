@@ -14,7 +14,7 @@
 static off_t most = -1; /* bytes; -1 is no limit */
 static dev_t workspace;
 
-__attribute__((constructor)) static void configure(void)
+__attribute__((constructor(150))) static void configure(void)
 {
 	struct stat st;
 	struct sigaction was;
@@ -47,6 +47,14 @@ static off_t bound(struct target *t)
 {
 	return t->st.st_size > most ? t->st.st_size : most;
 }
+
+int may_watch(struct target *t, int fd)
+{
+	look(t, fd, NULL);
+	return t->workspace && most >= 0;
+}
+
+off_t bound_of(off_t began) { return began > most ? began : most; }
 
 size_t room(struct target *t, int fd, off_t at, size_t n)
 {

@@ -36,7 +36,7 @@ int __open64_2(const char *path, int flags) { return opened(AT_FDCWD, path, flag
 int __openat_2(int dir, const char *path, int flags) { return opened(dir, path, flags, 0); }
 int __openat64_2(int dir, const char *path, int flags) { return opened(dir, path, flags, 0); }
 
-/* A stream's own calls stay inside the C library: its writes are neither seen nor cut. */
+/* A stream's own calls stay inside the C library, see stream.c. */
 typedef FILE *opener(const char *, const char *);
 static FILE *stream(const char *name, _Atomic(opener *) *next, const char *path, const char *mode)
 {
@@ -47,6 +47,7 @@ static FILE *stream(const char *name, _Atomic(opener *) *next, const char *path,
 	int flags = mode[0] == 'r' ? O_RDONLY : O_WRONLY | O_CREAT | (mode[0] == 'a' ? O_APPEND : O_TRUNC);
 	if (strchr(mode, '+')) flags = (flags & ~O_ACCMODE) | O_RDWR;
 	record_open(path, flags);
+	if ((flags & O_ACCMODE) != O_RDONLY) watch_stream(f);
 	return f;
 }
 
