@@ -40,6 +40,10 @@ func tryText(in schemas.Envelope, text string) schemas.Envelope {
 // job where it was the last.
 func replan(in schemas.Envelope, content string, why *schemas.Error) schemas.Envelope {
 	in = count(in, schemas.Digest([]byte(content)))
+	in, spent := formatError(in, why)
+	if spent != nil {
+		return in.Fail(spent)
+	}
 	if in.Attempt >= in.Job.Limits.Attempts {
 		return in.Fail(schemas.Errorf(why.Class, "%s (attempt %d of %d)", why.Message, in.Attempt, in.Job.Limits.Attempts))
 	}

@@ -73,14 +73,17 @@ func refusal(resp Response, content string) string {
 // decideCalls sends calls on under our IDs. What was said beside them stays
 // with the round.
 func (p *Planner) decideCalls(in schemas.Envelope, resp Response, content string) (schemas.Envelope, error) {
-	if err := checkCalls(resp); err != nil {
-		in.Conversation = append(in.Conversation, said(cmp.Or(content, "(calls that could not be read)")))
-		return replan(in, resp.Content, err), nil
+	if n := len(resp.Calls); n > MaxCalls {
+		in.Conversation = append(in.Conversation, said(cmp.Or(content, "(more calls than are taken)")))
+		return replan(in, resp.Content, schemas.Errorf(schemas.ClassModelOutputUnparseable, "the answer has %d calls, at most %d are taken at once", n, MaxCalls)), nil
 	}
 	round := &schemas.Round{Content: content}
 	for i, c := range resp.Calls {
 		id := schemas.DeriveCallID(p.config.Env, p.config.Component, in.Sequence, i+1)
 		round.Calls = append(round.Calls, schemas.Call{ID: id.String(), ProviderID: c.ProviderID, Name: c.Name, Raw: c.Arguments})
+	}
+	if err := checkCalls(resp); err != nil {
+		return refuseRound(in, round, resp.Content, err), nil
 	}
 	next := in.Next(schemas.StateToolCalling)
 	next.Round = round
@@ -91,9 +94,6 @@ func (p *Planner) decideCalls(in schemas.Envelope, resp Response, content string
 // not say that the model had finished, arguments that are not JSON may be the
 // beginning of others.
 func checkCalls(resp Response) *schemas.Error {
-	if n := len(resp.Calls); n > MaxCalls {
-		return schemas.Errorf(schemas.ClassModelOutputUnparseable, "the answer has %d calls, at most %d are taken at once", n, MaxCalls)
-	}
 	if slices.Contains([]string{"tool_calls", "function_call", "stop", "tool_use", "end_turn"}, resp.FinishReason) {
 		return nil
 	}

@@ -93,6 +93,10 @@ func (p *Planner) Handle(ctx context.Context, in schemas.Envelope) (schemas.Enve
 	if err := overspent(in); err != nil {
 		return in.Fail(err), nil
 	}
+	in, spent := countMalformed(in)
+	if spent != nil {
+		return in.Fail(spent), nil
+	}
 	if in.Job.Code != "" && in.Turn == 0 && in.Attempt == 0 {
 		return tryProgram(in, in, in.Job.Code), nil
 	}
@@ -130,6 +134,9 @@ func (p *Planner) Handle(ctx context.Context, in schemas.Envelope) (schemas.Enve
 	next.Spent.CostMicroUSD += p.spent(resp).CostMicroUSD
 	if err := disobeyed(req.ToolChoice, resp); err != nil {
 		return disobedient(next, resp, err), nil
+	}
+	if err := repeated(next, resp.Calls, contracts); err != nil {
+		return next.Fail(err), nil
 	}
 	if err := p.pay(ctx, &next, len(resp.Calls)); err != nil {
 		if e, ok := errors.AsType[*schemas.Error](err); ok && e.Class == schemas.ClassBudgetExhausted {

@@ -125,8 +125,11 @@ func TestCutCallsAreNotCalled(t *testing.T) {
 	p := newPlanner(t, play(t, "Write it.", `{"tool_calls":[{"name":"write_file","arguments":"{\"path\":\"a\",\"content\":\"half"}],"finish_reason":"length"}`,
 		`{"tool_calls":[{"name":"write_file","arguments":"{\"path\":\"a\",\"content\":\"whole\"}"}],"finish_reason":"length"}`))
 	next := handle(t, p, submitted(t, `{"prompt":"Write it."}`))
-	if next.State != schemas.StatePlanning || next.Feedback.Class != schemas.ClassModelOutputUnparseable || !strings.Contains(next.Feedback.Message, "call 1 (write_file)") {
-		t.Fatalf("state %s, feedback %+v", next.State, next.Feedback)
+	if next.State != schemas.StatePlanning || next.Attempt != 1 || next.Round == nil || !next.Round.Done() {
+		t.Fatalf("state %s, attempt %d, round %+v", next.State, next.Attempt, next.Round)
+	}
+	if r := next.Round.Results[0]; !r.Rejected || r.Error == nil || r.Error.Class != schemas.ClassModelOutputUnparseable || !strings.Contains(r.Error.Message, "call 1 (write_file)") {
+		t.Fatalf("the call's result is %+v", r)
 	}
 	if next = handle(t, p, next); next.State != schemas.StateToolCalling {
 		t.Fatalf("state %s: whole arguments are a call, whatever was cut behind them", next.State)

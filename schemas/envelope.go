@@ -80,6 +80,7 @@ type Spent struct {
 	CompletionTokens int   `json:"completion_tokens"`
 	Calls            int   `json:"calls,omitempty"`         // of tools
 	CostMicroUSD     int64 `json:"cost_microusd,omitempty"` // where the model has a price
+	FormatErrors     int   `json:"format_errors,omitempty"` // answers and calls of the wrong form
 	// Estimated says that a server named no usage for some request, and that its
 	// tokens were estimated from the text.
 	Estimated bool `json:"estimated,omitempty"`

@@ -195,6 +195,7 @@ type Limits struct {
 	Tokens       int   `json:"tokens,omitempty"`         // prompt and completion tokens, all requests
 	Calls        int   `json:"calls,omitempty"`          // of tools
 	CostMicroUSD int64 `json:"cost_microusd,omitempty"`  // what its requests cost, in millionths of a dollar; 0 bounds nothing
+	FormatErrors int   `json:"format_errors,omitempty"`  // answers and calls of the wrong form that are asked for again
 	WallMS       int64 `json:"wall_ms,omitempty"`        // time worked on the job, waits and queues excluded
 	RunTimeoutMS int64 `json:"run_timeout_ms,omitempty"` // one program in the sandbox
 	CPUMS        int64 `json:"cpu_ms,omitempty"`         // processor time of one program and its children
@@ -206,13 +207,13 @@ type Limits struct {
 
 // DefaultLimits are what a zero field of Limits means.
 var DefaultLimits = Limits{
-	Attempts: 4, Turns: 12, Tokens: 200_000, Calls: 200, WallMS: 300_000,
+	Attempts: 4, Turns: 12, Tokens: 200_000, Calls: 200, FormatErrors: 6, WallMS: 300_000,
 	RunTimeoutMS: 15_000, CPUMS: 10_000, MemoryBytes: 512 << 20, Pids: 32, OutputBytes: 1 << 20, DiskBytes: 64 << 20,
 }
 
 // MaxLimits are the most that a submission may ask for.
 var MaxLimits = Limits{
-	Attempts: 50, Turns: 200, Tokens: 10_000_000, Calls: 10_000, CostMicroUSD: 1_000_000_000, WallMS: 3_600_000,
+	Attempts: 50, Turns: 200, Tokens: 10_000_000, Calls: 10_000, CostMicroUSD: 1_000_000_000, FormatErrors: 200, WallMS: 3_600_000,
 	RunTimeoutMS: 30_000, CPUMS: 60_000, MemoryBytes: 4 << 30, Pids: 256, OutputBytes: 8 << 20, DiskBytes: 1 << 30,
 }
 
@@ -223,6 +224,7 @@ func (l Limits) OrDefault() Limits {
 	set(&l.Turns, d.Turns)
 	set(&l.Tokens, d.Tokens)
 	set(&l.Calls, d.Calls)
+	set(&l.FormatErrors, d.FormatErrors)
 	set(&l.WallMS, d.WallMS)
 	set(&l.RunTimeoutMS, d.RunTimeoutMS)
 	set(&l.CPUMS, d.CPUMS)

@@ -162,7 +162,7 @@ func TestLimitsMatchSchema(t *testing.T) {
 	if err := json.Unmarshal(raw, &maxima); err != nil {
 		t.Fatal(err)
 	}
-	if len(maxima) != 12 {
+	if len(maxima) != 13 {
 		t.Errorf("%d limits", len(maxima))
 	}
 	for name, value := range maxima {
