@@ -9,19 +9,21 @@ import (
 	"time"
 
 	"callgate.dev/executor/machine"
+	"callgate.dev/executor/workspace"
 	"callgate.dev/streams"
 	"callgate.dev/streams/embedded"
 	"github.com/nats-io/nats.go"
 	"github.com/spf13/cobra"
 )
 
-// machineFlags say from when on the executor takes no more work.
-type machineFlags struct{ memory, disk int64 }
+// machineFlags say from when on the executor takes no more work, and what its workspaces may hold.
+type machineFlags struct{ memory, disk, workspaces int64 }
 
 func (m *machineFlags) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	numberFlag(f, &m.memory, "min-free-memory", 0, 0, unbounded, "bytes of memory below which the executor takes no more runs (default: 512 MiB, or a quarter of the memory where that is less)")
 	numberFlag(f, &m.disk, "min-free-disk", 0, 0, unbounded, "bytes of disk, beneath the data and temporary directories, below which it takes none (default: 1 GiB, or 5 % of the disk where that is less)")
+	numberFlag(f, &m.workspaces, "workspace-memory", 0, workspace.DefaultLimits.Bytes, unbounded, "bytes that the workspaces of all runs at work may hold together, by their limits; more of them wait (default: 2 GiB)")
 }
 
 // machineCheck is what a process says of its machine to who asks.

@@ -125,7 +125,7 @@ func (p *pipeline) executor(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	h, err := executor.New(executor.Config{Sandbox: box, Analyser: verifier.Analyser{}, Blobs: p.c.blobs, Journal: journal})
+	h, err := executor.New(executor.Config{Sandbox: box, Analyser: verifier.Analyser{}, Blobs: p.c.blobs, Journal: journal, WorkspaceMemory: p.thresholds.workspaces})
 	if err != nil {
 		return err
 	}
