@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := build
 
-MODULES   := schemas streams planner dispatcher executor verifier cmd/callgate
+MODULES   := schemas streams planner dispatcher executor verifier cmd/callgate examples/tools/go
 HELPER    := executor/sandbox/helper/sandbox-helper
 ZYGOTE    := executor/sandbox/helper/sandbox-helper.so
 AUDIT     := executor/sandbox/helper/audit/callgate-audit.so

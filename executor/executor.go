@@ -25,6 +25,8 @@ type Config struct {
 	// Journal declares a run with hosts before it begins, since what it does
 	// there cannot be done twice. Required by Handle for a job that has hosts.
 	Journal schemas.Journal
+	// Tools are those whose contract has a command, by name@version.
+	Tools map[string]Tool
 	// Workspace bounds what is kept between runs. A job's disk_bytes bound it
 	// further; a job that asks for more fails with quota_exceeded. Default 1024
 	// files and 1 GiB.

@@ -84,6 +84,13 @@ func (e *Executor) call(ctx context.Context, in schemas.Envelope, call schemas.C
 	var err error
 	result := schemas.CallResult{CallID: call.ID}
 	name, _, _ := strings.Cut(call.Tool, "@")
+	how := mannerOf(in).apart(call.Isolation)
+	if tool, ok := e.config.Tools[call.Tool]; ok {
+		limits.RunTimeoutMS = callTimeout(call, limits).Milliseconds()
+		return e.declared(ctx, in, call, tree, func() (schemas.CallResult, workspace.Tree, error) {
+			return e.command(ctx, call, tool, tree, limits, how)
+		})
+	}
 	switch name {
 	case schemas.ToolExecutePython, schemas.ToolExecuteJavaScript:
 		lang := schemas.Python
@@ -91,18 +98,9 @@ func (e *Executor) call(ctx context.Context, in schemas.Envelope, call schemas.C
 			lang = schemas.JavaScript
 		}
 		limits.RunTimeoutMS = callTimeout(call, limits).Milliseconds()
-		known, err := e.declare(ctx, in.Job, call)
-		if err != nil {
-			return result, tree, err
-		}
-		if known != nil {
-			return e.recalled(ctx, in, known, tree)
-		}
-		result, after, err := e.execute(ctx, call, lang, tree, limits, mannerOf(in).apart(call.Isolation))
-		if err != nil {
-			return result, tree, err
-		}
-		return result, after, e.keepCall(ctx, in, result, tree, after)
+		return e.declared(ctx, in, call, tree, func() (schemas.CallResult, workspace.Tree, error) {
+			return e.execute(ctx, call, lang, tree, limits, how)
+		})
 	case schemas.ToolReadFile:
 		out, err = readFile(tree, call.Arguments)
 	case schemas.ToolWriteFile:
@@ -123,6 +121,22 @@ func (e *Executor) call(ctx context.Context, in schemas.Envelope, call schemas.C
 		return result, tree, err
 	}
 	return result, tree, nil
+}
+
+// declared runs a program of a call, once where it has hosts.
+func (e *Executor) declared(ctx context.Context, in schemas.Envelope, call schemas.Call, tree workspace.Tree, run func() (schemas.CallResult, workspace.Tree, error)) (schemas.CallResult, workspace.Tree, error) {
+	known, err := e.declare(ctx, in.Job, call)
+	if err != nil {
+		return schemas.CallResult{CallID: call.ID}, tree, err
+	}
+	if known != nil {
+		return e.recalled(ctx, in, known, tree)
+	}
+	result, after, err := run()
+	if err != nil {
+		return result, tree, err
+	}
+	return result, after, e.keepCall(ctx, in, result, tree, after)
 }
 
 // recalled returns what came of a call that an earlier delivery made, and the

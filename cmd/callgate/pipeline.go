@@ -12,6 +12,7 @@ import (
 
 	"callgate.dev/cmd/callgate/metrics"
 	"callgate.dev/dispatcher/registry"
+	"callgate.dev/executor"
 	"callgate.dev/executor/sandbox"
 	"callgate.dev/schemas"
 	"callgate.dev/streams"
@@ -83,6 +84,7 @@ type pipeline struct {
 	app      *app
 	c        *client
 	registry *registry.Registry
+	programs map[string]executor.Tool // by name@version
 	metrics  *metrics.Metrics
 	tasks    []task
 	closers  []func() error
@@ -103,8 +105,11 @@ func (a *app) newPipeline(ctx context.Context, c *client, flags *pipelineFlags, 
 	if err := p.serveMetrics(); err != nil {
 		return nil, err
 	}
+	if err := p.toolFolder(); err != nil {
+		return nil, err
+	}
 	if slices.Contains(names, rolePlanner) || slices.Contains(names, roleDispatcher) {
-		if err := p.services(ctx); err != nil {
+		if err := p.toolSources(ctx); err != nil {
 			return nil, errors.Join(err, p.close())
 		}
 	}

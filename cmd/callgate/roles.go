@@ -125,10 +125,11 @@ func (p *pipeline) executor(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	h, err := executor.New(executor.Config{Sandbox: box, Analyser: verifier.Analyser{}, Blobs: p.c.blobs, Journal: journal, WorkspaceMemory: p.thresholds.workspaces})
+	h, err := executor.New(executor.Config{Sandbox: box, Analyser: verifier.Analyser{}, Blobs: p.c.blobs, Journal: journal, WorkspaceMemory: p.thresholds.workspaces, Tools: p.programs})
 	if err != nil {
 		return err
 	}
+	p.toolHealth(ctx, h)
 	m, err := p.machine()
 	if err != nil {
 		return err

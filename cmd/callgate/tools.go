@@ -1,11 +1,13 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
 	"callgate.dev/dispatcher/diagnose"
 	"callgate.dev/dispatcher/registry"
+	"callgate.dev/schemas"
 	"github.com/spf13/cobra"
 )
 
@@ -15,22 +17,30 @@ func (a *app) toolsCommand() *cobra.Command {
 		Short:   "The registry of tools, and a check of a contract file",
 		GroupID: "local",
 	}
+	var from toolFlags
 	list := &cobra.Command{
 		Use:   "list",
-		Short: "Every tool",
-		RunE: func(*cobra.Command, []string) error {
-			r, err := registry.New(registry.Config{})
+		Short: "Every tool: the built-in ones, and with --tools, --mcp and --nats those from there, with why one is out",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			r, err := a.knownTools(cmd.Context(), &from)
 			if err != nil {
 				return err
 			}
-			if a.json {
-				return a.printJSON(r.List())
-			}
+			listed := []listedTool{}
 			var rows [][]string
-			for _, c := range r.List() {
-				rows = append(rows, []string{c.Ref(), string(c.RunsIn), string(c.Effect), fmt.Sprintf("%d ms", c.Timeout()), oneLine(c.Description, 80)})
+			for _, s := range r.Statuses() {
+				c := s.Contract
+				listed = append(listed, listedTool{c, s.Source, s.Out})
+				state := "in"
+				if s.Out != "" {
+					state = "out: " + s.Out
+				}
+				rows = append(rows, []string{c.Ref(), string(c.RunsIn), string(c.Effect), fmt.Sprintf("%d ms", c.Timeout()), s.Source, oneLine(state, 60), oneLine(c.Description, 60)})
 			}
-			a.table([]string{"TOOL", "RUNS IN", "EFFECT", "TIMEOUT", "DESCRIPTION"}, rows)
+			if a.json {
+				return a.printJSON(listed)
+			}
+			a.table([]string{"TOOL", "RUNS IN", "EFFECT", "TIMEOUT", "SOURCE", "STATE", "DESCRIPTION"}, rows)
 			return nil
 		},
 	}
@@ -38,8 +48,8 @@ func (a *app) toolsCommand() *cobra.Command {
 		Use:   "show TOOL[@VERSION]",
 		Short: "A tool's contract",
 		Args:  cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			r, err := registry.New(registry.Config{})
+		RunE: func(cmd *cobra.Command, args []string) error {
+			r, err := a.knownTools(cmd.Context(), &from)
 			if err != nil {
 				return err
 			}
@@ -49,6 +59,10 @@ func (a *app) toolsCommand() *cobra.Command {
 			}
 			return a.printJSON(c)
 		},
+	}
+	for _, c := range []*cobra.Command{list, show} {
+		from.flags(c.Flags())
+		c.Flags().StringVar(&a.nats, "nats", "", "also look for tools on this NATS server")
 	}
 	check := &cobra.Command{
 		Use:   "check FILE|-",
@@ -87,6 +101,35 @@ func (a *app) toolsCommand() *cobra.Command {
 		cmd.AddCommand(a.withJSON(c))
 	}
 	return cmd
+}
+
+// listedTool is a line of `tools list --json`.
+type listedTool struct {
+	schemas.ToolContract
+	Source string `json:"source"`
+	Out    string `json:"out,omitempty"` // why it is not to be called
+}
+
+// knownTools is a registry as a pipeline with these flags would have it.
+func (a *app) knownTools(ctx context.Context, from *toolFlags) (*registry.Registry, error) {
+	r, err := registry.New(registry.Config{})
+	if err != nil {
+		return nil, err
+	}
+	p := &pipeline{pipelineFlags: &pipelineFlags{tools: *from}, app: a, registry: r}
+	if err := p.toolFolder(); err != nil {
+		return nil, err
+	}
+	if a.nats != "" {
+		if p.c, err = dial(a.nats, "callgate tools"); err != nil {
+			return nil, err
+		}
+		defer p.c.close()
+	}
+	if err := p.toolSources(ctx); err != nil {
+		return nil, err
+	}
+	return r, p.close()
 }
 
 func (a *app) diagnoseCommand() *cobra.Command {
