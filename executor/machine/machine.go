@@ -83,11 +83,23 @@ func New(c Config) (*Machine, error) {
 
 // Look measures memory first and then each directory.
 func (m *Machine) Look() ([]Space, error) {
+	memory, err := m.memory()
+	if err != nil {
+		return nil, err
+	}
+	disks, err := m.disks()
+	return append([]Space{memory}, disks...), err
+}
+
+func (m *Machine) memory() (Space, error) {
 	free, total, err := memory(m.config.Root)
 	if err != nil {
-		return nil, fmt.Errorf("measure memory: %w", err)
+		return Space{}, fmt.Errorf("measure memory: %w", err)
 	}
-	spaces := []Space{{memoryName, free, threshold(m.config.MinFreeMemory, DefaultMinFreeMemory, total/4)}}
+	return Space{memoryName, free, threshold(m.config.MinFreeMemory, DefaultMinFreeMemory, total/4)}, nil
+}
+
+func (m *Machine) disks() (spaces []Space, err error) {
 	for _, dir := range m.config.Dirs {
 		free, total, err := disk(dir)
 		if err != nil {
@@ -98,21 +110,24 @@ func (m *Machine) Look() ([]Space, error) {
 	return spaces, nil
 }
 
-// Disk is Room without the memory.
-func (m *Machine) Disk() error { return m.room(func(s Space) bool { return s.What != memoryName }) }
+// Disk is Room without the memory, whose measure takes a dozen files.
+func (m *Machine) Disk() error {
+	spaces, _ := m.disks()
+	return full(spaces)
+}
 
 // Room is nil where there is room for another run, and else says why there is
 // none. A machine that cannot be measured is not held to be full: a run finds
 // out by itself.
-func (m *Machine) Room() error { return m.room(func(Space) bool { return true }) }
-
-func (m *Machine) room(counts func(Space) bool) error {
+func (m *Machine) Room() error {
 	spaces, _ := m.Look()
+	return full(spaces)
+}
+
+func full(spaces []Space) error {
 	var errs []error
 	for _, s := range spaces {
-		if counts(s) {
-			errs = append(errs, s.Full())
-		}
+		errs = append(errs, s.Full())
 	}
 	return errors.Join(errs...)
 }
