@@ -177,6 +177,7 @@
 // outside what the program connects inside, package network carries it to the
 // host or refuses it, and nothing of ours runs where the program could reach it.
 // A result tells the connections, and in its isolation the hosts and the filter.
+// A [Service] is reached in the same way, and is the supervisor's own.
 //
 // # Audit
 //

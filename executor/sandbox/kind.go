@@ -58,7 +58,7 @@ func (s *Sandbox) kindOf(spec Spec, limits Limits) (kind, bool) {
 	d := s.config.Limits
 	wide := aheadLimits(d)
 	switch {
-	case spec.Workspace != nil, spec.Deterministic, len(spec.Network) > 0, spec.Audit != nil,
+	case spec.Workspace != nil, spec.Deterministic, len(spec.Network) > 0, len(spec.Services) > 0, spec.Audit != nil,
 		limits.DiskBytes != d.DiskBytes, limits.DiskFiles != d.DiskFiles,
 		limits.MemoryBytes < aheadMemory, limits.Pids < aheadPids, limits.Pids+8 > wide.Pids, limits.OpenFiles > wide.OpenFiles, limits.FileBytes > wide.FileBytes:
 		return kind{}, false

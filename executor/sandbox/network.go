@@ -15,19 +15,21 @@ import (
 	"callgate.dev/schemas"
 )
 
-// access is what a run with hosts has beyond others: addresses of its own
-// network namespace that its hosts' names resolve to, and the Forwarder that
-// listens at them.
+// access is what a run with hosts or services has beyond others: addresses of
+// its own network namespace that their names resolve to, and who listens at
+// them, the Forwarder for hosts.
 type access struct {
 	doors     []door
 	hosts     string // for /etc/hosts
 	forwarder *network.Forwarder
+	services  []*served
 }
 
 // door is an address inside and what it stands for.
 type door struct {
-	host string
-	at   netip.AddrPort
+	host    string
+	at      netip.AddrPort
+	service *Service // nil for a host
 }
 
 // firstDoor leaves 127.0.0.1 to what a program expects to be itself.
@@ -36,8 +38,8 @@ var firstDoor = netip.MustParseAddr("127.0.0.2")
 // maxDoors is what one message of the helper's brings.
 const maxDoors = maxFDs
 
-// doorsOf gives every host an address.
-func doorsOf(hosts []schemas.Host) (doors []door, file string) {
+// doorsOf gives every host and service an address.
+func doorsOf(hosts []schemas.Host, services []Service) (doors []door, file string) {
 	var b strings.Builder
 	b.WriteString("127.0.0.1 localhost\n")
 	at := firstDoor
@@ -48,17 +50,22 @@ func doorsOf(hosts []schemas.Host) (doors []door, file string) {
 		fmt.Fprintf(&b, "%s %s\n", at, h.Name)
 		at = at.Next()
 	}
+	for i, s := range services {
+		doors = append(doors, door{host: s.Host, at: netip.AddrPortFrom(at, s.Port), service: &services[i]})
+		fmt.Fprintf(&b, "%s %s\n", at, s.Host)
+		at = at.Next()
+	}
 	return doors, b.String()
 }
 
 // open makes the sockets in the slot's namespace and begins to forward.
-func (s *Sandbox) open(slot *slot, list []string) (*access, error) {
-	hosts, err := schemas.ParseHosts(list)
+func (s *Sandbox) open(slot *slot, spec Spec) (*access, error) {
+	hosts, err := schemas.ParseHosts(spec.Network)
 	if err != nil {
 		return nil, err
 	}
 	a := &access{}
-	a.doors, a.hosts = doorsOf(hosts)
+	a.doors, a.hosts = doorsOf(hosts, spec.Services)
 	q := newRequest(verbListen)
 	q.number(tagFlags, s.flags())
 	for _, d := range a.doors {
@@ -73,7 +80,11 @@ func (s *Sandbox) open(slot *slot, list []string) (*access, error) {
 		f := os.NewFile(uintptr(fd), a.doors[i].at.String())
 		l, lerr := net.FileListener(f) // a duplicate
 		err = errors.Join(err, lerr, f.Close())
-		if lerr == nil {
+		switch {
+		case lerr != nil:
+		case a.doors[i].service != nil:
+			a.services = append(a.services, serve(*a.doors[i].service, l))
+		default:
 			listeners = append(listeners, network.Listener{Host: a.doors[i].host, Port: a.doors[i].at.Port(), Listener: l})
 		}
 	}
@@ -81,10 +92,25 @@ func (s *Sandbox) open(slot *slot, list []string) (*access, error) {
 		for _, l := range listeners {
 			_ = l.Close() // nobody has connected
 		}
+		a.close()
 		return nil, fmt.Errorf("take over the sockets of the run's hosts: %w", err)
 	}
-	a.forwarder, err = network.New(s.config.Network, listeners)
-	return a, err
+	if a.forwarder, err = network.New(s.config.Network, listeners); err != nil {
+		a.close()
+		return nil, err
+	}
+	return a, nil
+}
+
+// close ends every connection and returns those to hosts.
+func (a *access) close() (past []schemas.Connection) {
+	if a.forwarder != nil {
+		past = a.forwarder.Close()
+	}
+	for _, v := range a.services {
+		v.close()
+	}
+	return past
 }
 
 func (d door) numbers() (address, port uint32) {
@@ -106,8 +132,8 @@ func (a *access) request(q *request, s *Sandbox) {
 }
 
 // checkNetwork joins every fault of a list of hosts.
-func checkNetwork(list []string) error {
-	var errs []error
+func checkNetwork(list []string, services []Service) error {
+	errs := []error{checkServices(services)}
 	for i, h := range list {
 		if _, err := schemas.ParseHost(h); err != nil {
 			errs = append(errs, fmt.Errorf("network[%d]: %w", i, err))
@@ -120,8 +146,8 @@ func checkNetwork(list []string) error {
 	if err != nil {
 		return fmt.Errorf("network: %w", err)
 	}
-	if doors, _ := doorsOf(hosts); len(doors) > maxDoors {
-		return fmt.Errorf("network names %d ports of hosts, at most %d", len(doors), maxDoors)
+	if doors, _ := doorsOf(hosts, services); len(doors) > maxDoors {
+		return fmt.Errorf("network and services have %d ports, at most %d", len(doors), maxDoors)
 	}
 	return nil
 }

@@ -169,12 +169,12 @@ func (s *Sandbox) runNow(ctx context.Context, w *Workspace, before Snapshot, spe
 		}
 		argv = in.argv(spec, program)
 	}
-	if len(spec.Network) > 0 {
-		if x.access, err = s.open(w.slot, spec.Network); err != nil {
+	if len(spec.Network) > 0 || len(spec.Services) > 0 {
+		if x.access, err = s.open(w.slot, spec); err != nil {
 			return program, f, err
 		}
 		res.Isolation.Network, res.Isolation.Seccomp = spec.Network, s.digest(s.netFilter)
-		defer func() { res.Network = x.access.forwarder.Close() }()
+		defer func() { res.Network = x.access.close() }()
 	}
 	f, err = x.do(ctx, argv, s.environment(spec), spec.Stdin, res)
 	if err != nil && program != "" { // the next try, or the next run, is to find what this one found

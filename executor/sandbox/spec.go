@@ -42,6 +42,9 @@ type Spec struct {
 	// none. The operator has to allow them: [Config].NetworkHosts.
 	Network []string `json:"network,omitempty"`
 
+	// Services are what the supervisor itself offers the program, beside hosts.
+	Services []Service `json:"-"`
+
 	// Audit asks for records of what the program opens and writes, and for a
 	// bound on each file of the workspace; such a run starts cold.
 	Audit *Audit `json:"audit,omitempty"`
@@ -115,7 +118,7 @@ func (s Spec) Validate() error {
 	if s.Start != "" && !slices.Contains(starts, s.Start) {
 		errs = append(errs, fmt.Errorf("start is %q, expected one of %v, or nothing", s.Start, starts))
 	}
-	errs = append(errs, checkNetwork(s.Network), s.Limits.Validate())
+	errs = append(errs, checkNetwork(s.Network, s.Services), s.Limits.Validate())
 	return errors.Join(errs...)
 }
 

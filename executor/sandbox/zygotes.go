@@ -42,7 +42,7 @@ func newZygotes(s *Sandbox) *zygotes { return &zygotes{sandbox: s, stop: make(ch
 // forks reports whether a run can be forked. What Python reads of its
 // environment when it starts has been read.
 func (s *Sandbox) forks(spec Spec) bool {
-	return spec.Language == schemas.Python && len(spec.Code) > 0 && !isBinary(spec) && !spec.Deterministic && spec.Audit == nil && !spec.Ahead && len(spec.Network) == 0 &&
+	return spec.Language == schemas.Python && len(spec.Code) > 0 && !isBinary(spec) && !spec.Deterministic && spec.Audit == nil && !spec.Ahead && len(spec.Network) == 0 && len(spec.Services) == 0 &&
 		!slices.ContainsFunc(slices.Collect(maps.Keys(spec.Env)), func(name string) bool {
 			return strings.HasPrefix(name, "PYTHON") || strings.HasPrefix(name, "LD_") || strings.HasPrefix(name, "MALLOC_")
 		})
