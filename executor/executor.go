@@ -27,6 +27,9 @@ type Config struct {
 	Journal schemas.Journal
 	// Tools are those whose contract has a command, by name@version.
 	Tools map[string]Tool
+	// Caller makes the calls of programs. Required by Handle for a job that has
+	// program_tools.
+	Caller schemas.ToolCaller
 	// Workspace bounds what is kept between runs. A job's disk_bytes bound it
 	// further; a job that asks for more fails with quota_exceeded. Default 1024
 	// files and 1 GiB.
@@ -110,6 +113,15 @@ func (e *Executor) Handle(ctx context.Context, in schemas.Envelope) (schemas.Env
 	if why := e.unreachable(in.Job.Contract); why != nil {
 		return in.Fail(why), nil
 	}
+	tools, err := e.gatewayOf(in)
+	if fault, ok := errors.AsType[*schemas.Error](err); ok && fault.Class != schemas.ClassInternal {
+		return in.Fail(schemas.Errorf(fault.Class, "program_tools: %s", fault.Message)), nil
+	}
+	if err != nil {
+		return schemas.Envelope{}, fmt.Errorf("execute job %s: %w", in.JobID, err)
+	}
+	how := mannerOf(in)
+	how.tools = tools
 	leave, err := e.enter(ctx, in.Job.Limits.DiskBytes)
 	if err != nil {
 		return schemas.Envelope{}, fmt.Errorf("execute job %s: %w", in.JobID, err)
@@ -118,9 +130,9 @@ func (e *Executor) Handle(ctx context.Context, in schemas.Envelope) (schemas.Env
 	var next schemas.Envelope
 	switch {
 	case in.Round != nil && !in.Round.Done():
-		next, err = e.round(ctx, in)
+		next, err = e.round(ctx, in, how)
 	case in.Code != nil:
-		next, err = e.trial(ctx, in)
+		next, err = e.trial(ctx, in, how)
 	default:
 		err = schemas.Permanent(errors.New("the event has neither calls nor code"))
 	}

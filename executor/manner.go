@@ -12,6 +12,7 @@ type manner struct {
 	deterministic bool
 	network       []string       // hosts that they may reach
 	audit         *sandbox.Audit // nil for none
+	tools         *gateway       // nil where they call none
 }
 
 func mannerOf(in schemas.Envelope) manner {

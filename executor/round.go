@@ -18,7 +18,7 @@ import (
 // order. Each run gets a sandbox of its own with the workspace as the call
 // before left it: what a snapshot would not keep is gone between two calls of a
 // round just as it is between two rounds.
-func (e *Executor) round(ctx context.Context, in schemas.Envelope) (schemas.Envelope, error) {
+func (e *Executor) round(ctx context.Context, in schemas.Envelope, how manner) (schemas.Envelope, error) {
 	round := *in.Round // the event is not ours to write to
 	round.Results = slices.Clone(round.Results)
 	next := in.Next(schemas.StatePlanning)
@@ -31,7 +31,7 @@ func (e *Executor) round(ctx context.Context, in schemas.Envelope) (schemas.Enve
 		tree := before
 		for _, call := range calls {
 			var result schemas.CallResult
-			if result, tree, err = e.call(ctx, in, call, tree); err != nil {
+			if result, tree, err = e.call(ctx, in, call, tree, how); err != nil {
 				return schemas.Envelope{}, fmt.Errorf("call %s (%s): %w", call.ID, call.Tool, err)
 			}
 			if err := round.Bind(result); err != nil {
@@ -78,15 +78,16 @@ func callTimeout(call schemas.Call, limits schemas.Limits) time.Duration {
 
 // call runs one call. What it did wrong is in the result; then the tree is as
 // it was, but for what a program wrote before it failed.
-func (e *Executor) call(ctx context.Context, in schemas.Envelope, call schemas.Call, tree workspace.Tree) (schemas.CallResult, workspace.Tree, error) {
+func (e *Executor) call(ctx context.Context, in schemas.Envelope, call schemas.Call, tree workspace.Tree, how manner) (schemas.CallResult, workspace.Tree, error) {
 	limits := in.Job.Limits
 	var out any
 	var err error
 	result := schemas.CallResult{CallID: call.ID}
 	name, _, _ := strings.Cut(call.Tool, "@")
-	how := mannerOf(in).apart(call.Isolation)
+	how = how.apart(call.Isolation)
 	if tool, ok := e.config.Tools[call.Tool]; ok {
 		limits.RunTimeoutMS = callTimeout(call, limits).Milliseconds()
+		how.tools = nil // a tool is not the job's program
 		return e.declared(ctx, in, call, tree, func() (schemas.CallResult, workspace.Tree, error) {
 			return e.command(ctx, call, tool, tree, limits, how)
 		})

@@ -47,6 +47,10 @@ func (e *Executor) run(ctx context.Context, p program, before workspace.Tree) (s
 		// An empty program is one, and not "nothing to run".
 		spec.Code = []byte("\n")
 	}
+	if p.manner.tools != nil {
+		spec.Files = append(slices.DeleteFunc(spec.Files, isStub), p.manner.tools.stubs...)
+		spec.Services = []sandbox.Service{p.manner.tools.service(ctx)}
+	}
 	if p.await {
 		if err := e.config.Sandbox.Await(ctx, spec); err != nil && !errors.Is(err, sandbox.ErrNotPrepared) {
 			return refused(err), before, err
@@ -57,6 +61,12 @@ func (e *Executor) run(ctx context.Context, p program, before workspace.Tree) (s
 		return res.RunReport, before, fmt.Errorf("run the program: %w", err)
 	}
 	report := res.RunReport
+	if p.manner.tools != nil {
+		res.Files = slices.DeleteFunc(res.Files, isStub)
+		if report.Calls, err = p.manner.tools.take(); err != nil {
+			return report, before, fmt.Errorf("call a tool for the program: %w", err)
+		}
+	}
 	if report.Status == schemas.RunRefused {
 		report.WorkspaceDigest = before.Digest()
 		return report, before, nil

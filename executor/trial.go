@@ -9,7 +9,7 @@ import (
 
 // trial has the code under trial judged by its parser, then runs it and its
 // tests. What it found goes to verification.
-func (e *Executor) trial(ctx context.Context, in schemas.Envelope) (schemas.Envelope, error) {
+func (e *Executor) trial(ctx context.Context, in schemas.Envelope, how manner) (schemas.Envelope, error) {
 	source := []byte(in.Code.Source)
 	facts, err := e.Inspect(ctx, in.Code.Language, source, in.Job.Contract)
 	if err != nil {
@@ -25,7 +25,7 @@ func (e *Executor) trial(ctx context.Context, in schemas.Envelope) (schemas.Enve
 		return schemas.Envelope{}, err
 	}
 	t := trial{executor: e, before: before, after: before, program: program{
-		lang: in.Code.Language, source: source, limits: in.Job.Limits, module: facts.SourceType == "module", manner: mannerOf(in),
+		lang: in.Code.Language, source: source, limits: in.Job.Limits, module: facts.SourceType == "module", manner: how,
 	}}
 	if c := in.Job.Contract; c != nil {
 		t.tests, t.wantsOutput = c.Tests, len(c.ResultSchema) > 0

@@ -87,6 +87,9 @@ type Job struct {
 	// tool: whether the model may call, must, or must call that one. What must be
 	// called is asked for until it was.
 	ToolChoice string `json:"tool_choice,omitempty"`
+	// ProgramTools names tools of the host that the program itself may call, by
+	// the module callgate_tools: see package stub.
+	ProgramTools []string `json:"program_tools,omitempty"`
 	// Contract says what an acceptable answer is.
 	Contract *Contract `json:"contract,omitempty"`
 	// Limits bound the job; a zero field takes its default.

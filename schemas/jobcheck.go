@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -19,10 +20,25 @@ func checkJob(j Job) Faults {
 	}
 	checkChoice(&faults, j)
 	checkFiles(&faults, j.Files)
+	if len(j.ProgramTools) > 0 {
+		checkReserved(&faults, j.Files)
+	}
 	if j.Contract != nil {
 		checkContract(&faults, *j.Contract, j.Language)
 	}
 	return faults
+}
+
+// StubFiles are the names that a job with program_tools cannot have a file
+// under: the module's own.
+var StubFiles = []string{"callgate_tools.py", "callgate_tools.mjs", "callgate_tools.js"}
+
+func checkReserved(faults *Faults, files []File) {
+	for i, f := range files {
+		if slices.Contains(StubFiles, f.Path) {
+			faults.add(fmt.Sprintf("/files/%d/path", i), "%q is the module by which programs call program_tools; give the file another name", f.Path)
+		}
+	}
 }
 
 func checkFiles(faults *Faults, files []File) {

@@ -39,7 +39,9 @@ type RunReport struct {
 	// Network are the connections to the hosts that the run might reach, the
 	// first of them where there were very many.
 	Network []Connection `json:"network,omitempty"`
-	Audit   *Audit       `json:"audit,omitempty"` // where it was asked for
+	// Calls are those that the program made of tools, in order.
+	Calls []ProgramCall `json:"calls,omitempty"`
+	Audit *Audit        `json:"audit,omitempty"` // where it was asked for
 }
 
 // Audit is what a library inside the program's own processes recorded. A program

@@ -51,6 +51,7 @@ var described = map[string]any{
 	"facts#/$defs/finding":         Finding{},
 	"run#":                         RunReport{},
 	"run#/$defs/audit":             Audit{},
+	"run#/$defs/program_call":      ProgramCall{},
 	"run#/$defs/audit_record":      AuditRecord{},
 	"run#/$defs/changed":           Changed{},
 	"run#/$defs/isolation":         Isolation{},

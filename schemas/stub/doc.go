@@ -18,15 +18,28 @@
 //	{"output": …}  or  {"error": {"class": "tool_timeout", "message": "…"}}
 package stub
 
+import "callgate.dev/schemas"
+
 // Where the supervisor listens, in the sandbox alone.
 const (
 	Host = "callgate-tools"
 	Port = 1
 )
 
-// Files that the module takes up in a workspace while a program runs.
+// Files that the module takes up in a workspace while a program runs: those of
+// [schemas.StubFiles].
 const (
-	PythonFile   = "callgate_tools.py"
-	ModuleFile   = "callgate_tools.mjs"
-	CommonJSFile = "callgate_tools.js"
+	pythonFile = iota
+	moduleFile
+	scriptFile
 )
+
+// Files returns the module for programs of a language.
+func Files(lang schemas.Language, contracts []schemas.ToolContract) ([]schemas.File, error) {
+	if lang == schemas.Python {
+		source, err := Python(contracts)
+		return []schemas.File{{Path: schemas.StubFiles[pythonFile], Data: source}}, err
+	}
+	module, script, err := JavaScript(contracts)
+	return []schemas.File{{Path: schemas.StubFiles[moduleFile], Data: module}, {Path: schemas.StubFiles[scriptFile], Data: script}}, err
+}

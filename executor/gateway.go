@@ -1,0 +1,134 @@
+package executor
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+
+	"callgate.dev/executor/sandbox"
+	"callgate.dev/schemas"
+	"callgate.dev/schemas/stub"
+)
+
+// gateway makes the calls of an event's programs. They are named by their place
+// in the event and by what is called, so that a delivery after a crash finds
+// what an effectful one came to, unless the program calls something else then.
+// One call is made at a time: their order is what names them.
+type gateway struct {
+	caller schemas.ToolCaller
+	in     schemas.Envelope
+	stubs  []schemas.File
+
+	mu    sync.Mutex
+	calls int // of the event
+	made  []schemas.ProgramCall
+	lost  error // why nobody can say what came of a call
+}
+
+// maxRequest bounds a line that a program sends.
+const maxRequest = schemas.MaxDocumentBytes
+
+// gatewayOf returns nil for a job whose programs call no tools.
+func (e *Executor) gatewayOf(in schemas.Envelope) (*gateway, error) {
+	names := in.Job.ProgramTools
+	if len(names) == 0 {
+		return nil, nil
+	}
+	if e.config.Caller == nil {
+		return nil, errors.New("the executor has nobody who calls tools for programs")
+	}
+	contracts, err := e.config.Caller.Contracts(in.Tenant, &names)
+	if err != nil {
+		return nil, err
+	}
+	g := &gateway{caller: e.config.Caller, in: in}
+	for _, lang := range schemas.Languages { // a tool may run either
+		files, err := stub.Files(lang, contracts)
+		if err != nil {
+			return nil, err
+		}
+		g.stubs = append(g.stubs, files...)
+	}
+	return g, nil
+}
+
+// service is what one run sees of g. Calls are those that it makes.
+func (g *gateway) service(ctx context.Context) sandbox.Service {
+	return sandbox.Service{Host: stub.Host, Port: stub.Port, Serve: func(over context.Context, c net.Conn) {
+		// The call has the handler's context, which the journal knows, and ends with the run.
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		defer context.AfterFunc(over, cancel)()
+		lines := bufio.NewScanner(c)
+		lines.Buffer(make([]byte, 0, 4096), maxRequest)
+		answers := json.NewEncoder(c)
+		answers.SetEscapeHTML(false)
+		for lines.Scan() {
+			if answers.Encode(g.answer(ctx, lines.Bytes())) != nil {
+				return // the program has gone
+			}
+		}
+		if errors.Is(lines.Err(), bufio.ErrTooLong) {
+			_ = answers.Encode(refusal(schemas.Errorf(schemas.ClassTooLarge, "a call of more than %d bytes", maxRequest)))
+		}
+	}}
+}
+
+// isStub tells what we put into a workspace for a run, and what interpreters make
+// of it.
+func isStub(f schemas.File) bool {
+	name := strings.TrimPrefix(f.Path, "__pycache__/")
+	return slices.Contains(schemas.StubFiles, f.Path) || name != f.Path && strings.HasPrefix(name, "callgate_tools.")
+}
+
+// answer is one line back to the program.
+type answer struct {
+	Output json.RawMessage `json:"output,omitempty"`
+	Error  *schemas.Error  `json:"error,omitempty"`
+}
+
+func refusal(err *schemas.Error) answer { return answer{Error: err} }
+
+func (g *gateway) answer(ctx context.Context, line []byte) answer {
+	var asked struct {
+		Name      string          `json:"name"`
+		Arguments json.RawMessage `json:"arguments"`
+	}
+	if err := json.Unmarshal(line, &asked); err != nil {
+		return refusal(schemas.Errorf(schemas.ClassArgumentsInvalid, `a call is a line {"name": …, "arguments": {…}}: %v`, err))
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.lost != nil || ctx.Err() != nil {
+		return refusal(schemas.Errorf(schemas.ClassOutcomeUnknown, "the run is over"))
+	}
+	if len(g.made) >= schemas.MaxProgramCalls {
+		return refusal(schemas.Errorf(schemas.ClassToolDenied, "a program makes at most %d calls", schemas.MaxProgramCalls))
+	}
+	g.calls++
+	component := "program" + schemas.Digest([]byte(asked.Name + "\x00" + string(asked.Arguments)))[:4]
+	id := schemas.DeriveCallID("job", component, g.in.Sequence, g.calls)
+	call, result, err := g.caller.CallTool(ctx, g.in, schemas.Call{ID: id.String(), Name: asked.Name, Raw: string(asked.Arguments)})
+	if err != nil {
+		if ctx.Err() == nil { // else the program ended first, and nobody waits for it
+			g.lost = err
+		}
+		return refusal(schemas.Errorf(schemas.ClassOutcomeUnknown, "nobody can say what came of the call"))
+	}
+	g.made = append(g.made, schemas.ProgramCall{Call: call, Result: result})
+	return answer{Output: result.Output, Error: result.Error}
+}
+
+// take returns the calls of the run that is over.
+func (g *gateway) take() ([]schemas.ProgramCall, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	made := g.made
+	g.made = nil
+	return made, g.lost
+}
