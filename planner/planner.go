@@ -114,7 +114,7 @@ func (p *Planner) Handle(ctx context.Context, in schemas.Envelope) (schemas.Enve
 	}
 	in.Tools = beganWith(in, contracts)
 	req, err := p.assemble(in, said, prompt.Tools(contracts))
-	if e, ok := err.(*schemas.Error); ok && e.Class == schemas.ClassTooLarge {
+	if e, ok := errors.AsType[*schemas.Error](err); ok && e.Class != schemas.ClassInternal {
 		return in.Fail(e), nil
 	}
 	if err != nil {

@@ -18,6 +18,17 @@ func (p *Planner) assemble(in schemas.Envelope, said []schemas.Message, tools []
 	if err != nil {
 		return Request{}, err
 	}
+	if names := in.Job.ProgramTools; len(names) > 0 {
+		contracts, err := p.config.Catalogue.Contracts(in.Tenant, &names)
+		if err != nil {
+			return Request{}, err
+		}
+		callable, err := prompt.Callable(in.Job.Language, contracts)
+		if err != nil {
+			return Request{}, err
+		}
+		system += callable
+	}
 	task, err := prompt.Task(in.Job)
 	if err != nil {
 		return Request{}, err

@@ -108,7 +108,7 @@ func (a *app) newPipeline(ctx context.Context, c *client, flags *pipelineFlags, 
 	if err := p.toolFolder(); err != nil {
 		return nil, err
 	}
-	if slices.Contains(names, rolePlanner) || slices.Contains(names, roleDispatcher) {
+	if slices.ContainsFunc(names, func(role string) bool { return role != roleVerifier }) {
 		if err := p.toolSources(ctx); err != nil {
 			return nil, errors.Join(err, p.close())
 		}

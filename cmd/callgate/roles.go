@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
-	"slices"
 	"time"
 
 	"callgate.dev/dispatcher"
@@ -11,7 +9,6 @@ import (
 	"callgate.dev/executor/machine"
 	"callgate.dev/executor/sandbox"
 	"callgate.dev/planner"
-	"callgate.dev/planner/admission"
 	"callgate.dev/planner/model"
 	"callgate.dev/schemas"
 	"callgate.dev/streams"
@@ -96,17 +93,23 @@ func (p *pipeline) intake(x *index.Index) error {
 }
 
 func (p *pipeline) dispatcher(context.Context) error {
-	journal, err := streams.NewJournal(streams.JournalConfig{Log: p.c.log, Now: time.Now, Owner: owner()})
-	if err != nil {
-		return err
-	}
-	h, err := dispatcher.New(dispatcher.Config{
-		Registry: p.registry, Journal: journal, Now: time.Now, Log: p.app.log.With("worker", roleDispatcher),
-	})
+	h, _, err := p.newDispatcher(roleDispatcher)
 	if err != nil {
 		return err
 	}
 	return p.worker(schemas.StateToolCalling, roleDispatcher, h, nil)
+}
+
+// newDispatcher makes what calls tools, for the calls of a model or of programs.
+func (p *pipeline) newDispatcher(role string) (*dispatcher.Dispatcher, *streams.Journal, error) {
+	journal, err := streams.NewJournal(streams.JournalConfig{Log: p.c.log, Now: time.Now, Owner: owner()})
+	if err != nil {
+		return nil, nil, err
+	}
+	d, err := dispatcher.New(dispatcher.Config{
+		Registry: p.registry, Journal: journal, Now: time.Now, Log: p.app.log.With("worker", role),
+	})
+	return d, journal, err
 }
 
 func (p *pipeline) executor(ctx context.Context) error {
@@ -121,11 +124,11 @@ func (p *pipeline) executor(ctx context.Context) error {
 	if err := box.Check(ctx); err != nil { // before a job finds out
 		return err
 	}
-	journal, err := streams.NewJournal(streams.JournalConfig{Log: p.c.log, Now: time.Now, Owner: owner()})
+	tools, journal, err := p.newDispatcher(roleExecutor)
 	if err != nil {
 		return err
 	}
-	h, err := executor.New(executor.Config{Sandbox: box, Analyser: verifier.Analyser{}, Blobs: p.c.blobs, Journal: journal, WorkspaceMemory: p.thresholds.workspaces, Tools: p.programs})
+	h, err := executor.New(executor.Config{Sandbox: box, Analyser: verifier.Analyser{}, Blobs: p.c.blobs, Journal: journal, WorkspaceMemory: p.thresholds.workspaces, Tools: p.programs, Caller: tools})
 	if err != nil {
 		return err
 	}
@@ -143,26 +146,4 @@ func (p *pipeline) verifier(context.Context) error {
 		return err
 	}
 	return p.worker(schemas.StateVerification, roleVerifier, h, nil)
-}
-
-// admit is the planner's Admit, which also refuses a job that names a tool
-// which is not there: the registry is not the planner's to know.
-func (p *pipeline) admit(raw []byte, meta schemas.Meta) (schemas.Envelope, error) {
-	env, err := admission.Admit(raw, meta)
-	chosen := schemas.ChosenTool(env.Job.ToolChoice)
-	if err != nil || env.Job.Tools == nil && chosen == "" {
-		return env, err
-	}
-	contracts, err := p.registry.Contracts(meta.Tenant, env.Job.Tools)
-	if err != nil {
-		var e *schemas.Error
-		if errors.As(err, &e) {
-			return env, schemas.Errorf(schemas.ClassSubmissionInvalid, "submission: /tools: %s", e.Message)
-		}
-		return env, err
-	}
-	if chosen != "" && !slices.ContainsFunc(contracts, func(c schemas.ToolContract) bool { return c.Name == chosen }) {
-		return env, schemas.Errorf(schemas.ClassSubmissionInvalid, "submission: /tool_choice: no tool %q for this tenant; auto, none, required or the name of a tool is expected", chosen)
-	}
-	return env, nil
 }

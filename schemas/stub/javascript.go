@@ -71,7 +71,7 @@ func JavaScript(contracts []schemas.ToolContract) (module, script []byte, err er
 		}
 		b.WriteString("\n/**\n")
 		for line := range strings.SplitSeq(strings.TrimSpace(c.Description), "\n") {
-			b.WriteString(" * " + comment(line) + "\n")
+			b.WriteString(strings.TrimRight(" * "+comment(line), " ") + "\n")
 		}
 		b.WriteString(" * @param {Object} args\n")
 		for _, p := range list {
@@ -82,7 +82,8 @@ func JavaScript(contracts []schemas.ToolContract) (module, script []byte, err er
 			if !p.Required {
 				field = "[" + field + "]"
 			}
-			fmt.Fprintf(&b, " * @param {%s} %s %s\n", comment(p.javascriptType()), comment(field), comment(strings.Join(strings.Fields(p.schema.Description), " ")))
+			words := append([]string{field}, strings.Fields(p.schema.Description)...)
+			fmt.Fprintf(&b, " * @param {%s} %s\n", comment(p.javascriptType()), comment(strings.Join(words, " ")))
 		}
 		fmt.Fprintf(&b, " * @returns {Promise<*>}\n */\nasync function %s(args = {}) {\n  return call(%s, args);\n}\n", names[i], quoted(c.Name))
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 const pythonKeywords = `False None True and as assert async await break class continue def del elif else except finally for from
-global if import in is lambda nonlocal not or pass raise return try while with yield ToolError`
+global if import in is lambda nonlocal not or pass raise return try while with yield ToolError _call _ABSENT _state`
 
 // The connection is opened with the first call, and is each process's own: a
 // fork that went on with its parent's would read its answers.
