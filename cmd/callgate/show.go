@@ -208,7 +208,11 @@ func tellRun(what string, r *schemas.RunReport) []string {
 	if len(r.Denied) > 0 {
 		line += ", denied: " + strings.Join(r.Denied, " ")
 	}
-	return []string{line}
+	lines := []string{line}
+	for _, x := range r.Calls {
+		lines = append(lines, fmt.Sprintf("  called %s %s(%s) → %s", x.Call.ID, oneLine(x.Call.Name, 60), oneLine(x.Call.Raw, 80), tellCallResult(x.Result)))
+	}
+	return lines
 }
 
 func (a *app) tellResult(r *schemas.Result) {

@@ -12,6 +12,15 @@ import (
 
 // calls counts the results that a round has now and had not before.
 func (m *Metrics) calls(o streams.Observation) {
+	if o.State == schemas.StateSandboxExecution && o.Out.State == schemas.StateVerification {
+		for _, report := range []*schemas.RunReport{o.Out.Run, o.Out.Tests} {
+			if report != nil {
+				for _, x := range report.Calls {
+					m.call(o, x.Call, x.Result)
+				}
+			}
+		}
+	}
 	now := o.Out.Round
 	if now == nil {
 		return
@@ -21,22 +30,27 @@ func (m *Metrics) calls(o streams.Observation) {
 		if !ok || o.In.Round != nil && has(o.In.Round, call.ID) {
 			continue
 		}
-		if r.Rejected && r.Error != nil {
-			m.rejected.WithLabelValues(string(r.Error.Class)).Inc()
-			if _, err := repair.Object(call.Raw, walls.ScopeOf(*o.In).Ending); err != nil && r.Error.Class == schemas.ClassArgumentsInvalid {
-				m.unread.Inc()
-			}
-			continue
+		m.call(o, call, r)
+	}
+}
+
+// call counts one call, of a model or of a program.
+func (m *Metrics) call(o streams.Observation, call schemas.Call, r schemas.CallResult) {
+	if r.Rejected && r.Error != nil {
+		m.rejected.WithLabelValues(string(r.Error.Class)).Inc()
+		if _, err := repair.Object(call.Raw, walls.ScopeOf(*o.In).Ending); err != nil && r.Error.Class == schemas.ClassArgumentsInvalid {
+			m.unread.Inc()
 		}
-		m.attempts.WithLabelValues(call.Tool).Inc()
-		switch {
-		case r.Error == nil:
-			m.successes.WithLabelValues(call.Tool).Inc()
-		case r.Error.Class == schemas.ClassToolTimeout || r.Error.Class == schemas.ClassWallTimeout:
-			m.timeouts.WithLabelValues(call.Tool).Inc()
-		default:
-			m.fails.WithLabelValues(call.Tool).Inc()
-		}
+		return
+	}
+	m.attempts.WithLabelValues(call.Tool).Inc()
+	switch {
+	case r.Error == nil:
+		m.successes.WithLabelValues(call.Tool).Inc()
+	case r.Error.Class == schemas.ClassToolTimeout || r.Error.Class == schemas.ClassWallTimeout:
+		m.timeouts.WithLabelValues(call.Tool).Inc()
+	default:
+		m.fails.WithLabelValues(call.Tool).Inc()
 	}
 }
 

@@ -79,6 +79,16 @@ func TestEveryResultCountsOnce(t *testing.T) {
 		`callgate_deliveries_total{outcome="stale",state="sandbox_execution"} 1`)
 }
 
+func TestCallsOfProgramsCount(t *testing.T) {
+	m := metrics.New(none)
+	in := &schemas.Envelope{State: schemas.StateSandboxExecution}
+	out := in.Next(schemas.StateVerification)
+	call := schemas.ProgramCall{Call: schemas.Call{ID: "a", Tool: "price@1.0.0"}, Result: schemas.CallResult{CallID: "a"}}
+	out.Run, out.Tests = &schemas.RunReport{Calls: []schemas.ProgramCall{call}}, &schemas.RunReport{Calls: []schemas.ProgramCall{call}}
+	m.Observe(streams.Observation{State: in.State, In: in, Out: &out})
+	wantLines(t, m, `fc_tool_call_attempt{tool="price@1.0.0"} 2`, `fc_tool_call_success{tool="price@1.0.0"} 2`)
+}
+
 func TestAnswersAndJobsCount(t *testing.T) {
 	m := metrics.New(func() int { return 2 })
 	in := &schemas.Envelope{State: schemas.StatePlanning, Turn: 1}
