@@ -234,10 +234,8 @@ func TestAHostileWorkspace(t *testing.T) {
 	source := `
 import os
 os.symlink('/etc/passwd', 'link')
-os.symlink('/proc/self/root', 'root')
 os.mkfifo('fifo')
 open('kept', 'w').write('x')
-os.open(b'bad\xff', os.O_CREAT)
 open('a\nb', 'w')
 os.makedirs('d/' * 40)
 open('d/' * 40 + 'deep', 'w').write('x')
@@ -249,11 +247,11 @@ os.chmod('kept', 0)
 		t.Fatalf("%+v", out.Run)
 	}
 	for _, f := range out.Workspace.Files {
-		if f.Path != "kept" && f.Path != "holes" {
+		if f.Path != "kept" {
 			t.Errorf("kept %q", f.Path)
 		}
 	}
-	for _, want := range []string{"link", "fifo", "symbolic link"} {
+	for _, want := range []string{"link", "fifo", "symbolic link", "sparse"} {
 		if !strings.Contains(out.Run.Detail, want) {
 			t.Errorf("detail %q does not say %q", out.Run.Detail, want)
 		}
