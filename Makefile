@@ -16,7 +16,7 @@ export CALLGATE_HUMANEVAL ?= $(abspath $(HUMANEVAL))
 PACKAGES := libc6-dev pkg-config libseccomp-dev python3
 test: PACKAGES += python3-requests
 COMMANDS := node:nodejs
-test: COMMANDS += npm:npm
+test demo: COMMANDS += npm:npm
 # A small machine of its own, for what this machine's kernel may not have.
 test-cgroup2: PACKAGES += busybox-static cpio
 test-cgroup2: COMMANDS += qemu-system-$(shell uname -m):$(if $(filter x86_64,$(shell uname -m)),qemu-system-x86,qemu-system-arm)

@@ -18,7 +18,12 @@ func TestDemo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := newRigAt(t, t.TempDir(), nil, "--answers", filepath.Join(demo, "answers.jsonl"))
+	tools := filepath.Join(demo, "../tools")
+	r := newRigAt(t, t.TempDir(), nil, "--answers", filepath.Join(demo, "answers.jsonl"), "--mcp", filepath.Join(tools, "mcp/servers.json"), "--tools-period", "50ms")
+	exampleTools(t, tools, r.c.url)
+	for !r.offers("days_between", "make_slug") {
+		r.pause("tools")
+	}
 	out := filepath.Join(r.home, "results.jsonl")
 	run := callgate(t, r.home, "batch", filepath.Join(demo, "jobs.jsonl"), "--out", out)
 	if run.status != exitDone {

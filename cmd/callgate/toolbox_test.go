@@ -122,6 +122,16 @@ func TestToolsFromElsewhere(t *testing.T) {
 	}
 }
 
+// offers reports whether the pipeline takes jobs with these tools.
+func (r *rig) offers(names ...string) bool {
+	r.t.Helper()
+	_, refused := doors[0].submit(r, "probe", encode(map[string]any{"prompt": "nothing", "code": "print(1)", "tools": names}))
+	if refused != nil && refused.Class != schemas.ClassSubmissionInvalid {
+		r.t.Fatal(refused)
+	}
+	return refused == nil
+}
+
 // answersOf writes a file of answers.
 func answersOf(t *testing.T, lines ...string) string {
 	t.Helper()

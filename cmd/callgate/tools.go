@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 
 	"callgate.dev/dispatcher/diagnose"
 	"callgate.dev/dispatcher/registry"
@@ -116,7 +117,9 @@ func (a *app) knownTools(ctx context.Context, from *toolFlags) (*registry.Regist
 	if err != nil {
 		return nil, err
 	}
-	p := &pipeline{pipelineFlags: &pipelineFlags{tools: *from}, app: a, registry: r}
+	quiet := *a // what was found is the output
+	quiet.log = slog.New(slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	p := &pipeline{pipelineFlags: &pipelineFlags{tools: *from}, app: &quiet, registry: r}
 	if err := p.toolFolder(); err != nil {
 		return nil, err
 	}

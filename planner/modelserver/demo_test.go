@@ -33,6 +33,8 @@ var demoCourse = map[string][]string{
 	"parcel-stack":  {"429", "passes"},
 	"recipe-scale":  {"fails", "passes"},
 	"rain-report":   {"fails", "passes"},
+	// Its tools are services of their own, which nobody started here.
+	"journey-page": {"days_between rejected, make_slug rejected", "notes__add_note rejected, notes__list_notes rejected", "passes"},
 }
 
 type demoLine struct {
