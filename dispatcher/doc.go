@@ -14,9 +14,9 @@
 // contract declares. A call that takes effect is declared on the log before it
 // runs; where its outcome is not known, the model is told so.
 //
-// The packages beneath: registry (the tools), repair (almost-JSON), bounds
-// (rules that a schema cannot state), walls (all three in a row), diagnose (a
-// raw response explained).
+// The packages beneath: registry (the tools), bounds (rules that a schema
+// cannot state), walls (JSON, schema and bounds in a row), diagnose (a raw
+// response explained).
 //
 // It knows nothing of NATS or MCP: a tool somewhere else is a
 // registry.HostTool. It keeps no cache, no rates and no health.

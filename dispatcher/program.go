@@ -3,9 +3,9 @@ package dispatcher
 import (
 	"context"
 
-	"callgate.dev/dispatcher/repair"
 	"callgate.dev/dispatcher/walls"
 	"callgate.dev/schemas"
+	"callgate.dev/schemas/repair"
 )
 
 var _ schemas.ToolCaller = (*Dispatcher)(nil)

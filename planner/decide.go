@@ -2,7 +2,6 @@ package planner
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -11,6 +10,7 @@ import (
 	"callgate.dev/planner/answer"
 	"callgate.dev/planner/prompt"
 	"callgate.dev/schemas"
+	"callgate.dev/schemas/repair"
 )
 
 // MaxCalls bounds the calls of one answer.
@@ -24,7 +24,14 @@ func (p *Planner) decide(in schemas.Envelope, resp Response) (schemas.Envelope, 
 	if len(resp.Content) > answer.MaxBytes {
 		content = clip(content, 4096) // it will be refused; the model is shown how it began
 	}
+	if resp.Unclear != nil {
+		in.Conversation = append(in.Conversation, said(content))
+		return replan(in, resp.Content, resp.Unclear), nil
+	}
 	if len(resp.Calls) > 0 {
+		if len(resp.Said) <= answer.MaxBytes {
+			content = resp.Said
+		}
 		return p.decideCalls(in, resp, content)
 	}
 	if why := refusal(resp, content); why != "" {
@@ -80,7 +87,7 @@ func (p *Planner) decideCalls(in schemas.Envelope, resp Response, content string
 	round := &schemas.Round{Content: content}
 	for i, c := range resp.Calls {
 		id := schemas.DeriveCallID(p.config.Env, p.config.Component, in.Sequence, i+1)
-		round.Calls = append(round.Calls, schemas.Call{ID: id.String(), ProviderID: c.ProviderID, Name: c.Name, Raw: c.Arguments})
+		round.Calls = append(round.Calls, schemas.Call{ID: id.String(), ProviderID: c.ProviderID, Name: c.Name, Raw: c.Arguments, Repairs: c.Repairs})
 	}
 	if err := checkCalls(resp); err != nil {
 		return refuseRound(in, round, resp.Content, err), nil
@@ -90,17 +97,17 @@ func (p *Planner) decideCalls(in schemas.Envelope, resp Response, content string
 	return next, nil
 }
 
-// checkCalls refuses what no wall behind could tell apart: where the server did
-// not say that the model had finished, arguments that are not JSON may be the
-// beginning of others.
+// checkCalls refuses an answer that the walls would have to guess at: one that
+// may have been cut off inside the arguments of a call.
 func checkCalls(resp Response) *schemas.Error {
-	if slices.Contains([]string{"tool_calls", "function_call", "stop", "tool_use", "end_turn"}, resp.FinishReason) {
+	ending := repair.EndingOf(resp.FinishReason)
+	if ending == repair.Finished {
 		return nil
 	}
 	for i, c := range resp.Calls {
-		if !json.Valid([]byte(c.Arguments)) {
-			return schemas.Errorf(schemas.ClassModelOutputUnparseable, "call %d (%s): the arguments are not JSON, and finish_reason is %q: they may be cut off, nothing was called",
-				i+1, clip(c.Name, 64), resp.FinishReason)
+		if _, err := repair.Object(c.Arguments, ending); err != nil {
+			return schemas.Errorf(schemas.ClassModelOutputUnparseable, "call %d (%s): the arguments can't be read, and finish_reason is %q: they may be cut off, nothing was called: %v",
+				i+1, clip(c.Name, 64), resp.FinishReason, err)
 		}
 	}
 	return nil

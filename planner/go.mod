@@ -9,13 +9,13 @@ require (
 
 require (
 	callgate.dev/schemas v0.0.0
-	github.com/go-json-experiment/json v1.27.2
 	github.com/tiktoken-go/tokenizer v0.10.0
 )
 
 require (
 	github.com/agnivade/levenshtein v1.2.2 // indirect
 	github.com/dlclark/regexp2/v2 v2.5.1 // indirect
+	github.com/go-json-experiment/json v1.27.2 // indirect
 	github.com/santhosh-tekuri/jsonschema/v5 v5.3.1 // indirect
 )
 

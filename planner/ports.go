@@ -36,9 +36,13 @@ type Request struct {
 
 // Response is a model's answer as its server gave it, in one shape.
 type Response struct {
-	Content          string
-	Refusal          string
-	Calls            []ProposedCall
+	Content string // as the model wrote it
+	Said    string // what of it is neither thinking nor a call
+	Refusal string
+	Calls   []ProposedCall // of the API's field, or written into the content
+	// Unclear is why the answer has more than one reading, or none, and what the
+	// model has to send instead. Nothing of such an answer is run.
+	Unclear          *schemas.Error
 	FinishReason     string // the server's word; empty where it had none
 	Model            string // as the server names it
 	Asked            string // as the request named it, or the configuration
@@ -49,10 +53,11 @@ type Response struct {
 	Fallbacks        []schemas.Fallback // models that were asked in vain before
 }
 
-// ProposedCall is a tool call under the provider's ID, which may be empty or
-// used twice.
+// ProposedCall is a tool call under the provider's ID, or one that was made up
+// where the provider gave none.
 type ProposedCall struct {
 	ProviderID string
 	Name       string
 	Arguments  string
+	Repairs    []schemas.Repair // by which it was found
 }

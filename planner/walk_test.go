@@ -29,7 +29,8 @@ func (m improviser) Complete(ctx context.Context, req planner.Request) (planner.
 		return planner.Response{}, err
 	}
 	pick := func(list ...string) string { return list[m.rand.IntN(len(list))] }
-	resp := planner.Response{Content: pick(sayings...), FinishReason: pick("stop", "stop", "tool_calls", "length", "", "content_filter"), PromptTokens: 1}
+	content := pick(sayings...)
+	resp := planner.Response{Content: content, Said: content, FinishReason: pick("stop", "stop", "tool_calls", "length", "", "content_filter"), PromptTokens: 1}
 	if strings.Contains(resp.Content, "%d") {
 		resp.Content = fmt.Sprintf(resp.Content, m.rand.IntN(3))
 	}

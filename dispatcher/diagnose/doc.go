@@ -1,19 +1,20 @@
-// Package diagnose reads a model's raw response in whatever shape a server
-// gave it, and says what was wrong, what was repaired and which calls result.
+// Package diagnose explains a model's raw response, or a history of messages:
+// what was wrong, what was repaired, which calls result, and whether every
+// result is bound to its call.
 //
-//	bytes ─► response │ message │ text ─► Answer{Calls, Content, FinishReason, Repairs, Faults}
-//	                                          │ arguments by package repair,
-//	                                          │ walls where the tools are known
-//	                                          ▼
-//	                                        Report{calls, faults, executable}
+//	bytes ─► package reply ─► Answer ─► arguments by package repair,
+//	  │                                 walls where the tools are known ─► Report{calls, faults, executable}
+//	  └────► messages ─► each assistant's message the same way, and the topology ─┘
 //
-// Calls come from tool_calls and function_call; only where there are none, from
-// the content: JSON that is all of it, <tool_call> tags, and JSON in a fence.
-// They never come from a thinking block, nor from prose or a code example: what
-// a model considers is not what it asks for.
+// It reads nothing itself that the pipeline reads: package reply does, for both.
 //
-// The shapes that are read are listed in [Rules], what ends in a fault in
-// [Reasons]; those of the arguments are in package repair. A call that was
-// repaired shows how. Executable means that there are calls and nothing is
-// wrong with any of them.
+// [Repairs] and [Causes] list every rule, and RULES.md is those lists. A call
+// that was repaired shows how. Executable means that there are calls and
+// nothing is wrong with any of them.
+//
+// # History
+//
+// In a sound history the tool messages of a round follow its assistant's
+// message at once, one for each call, with the call's ID to the letter. Calls
+// at the end of a history may wait for their results.
 package diagnose

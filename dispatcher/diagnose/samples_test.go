@@ -11,8 +11,8 @@ import (
 
 	"callgate.dev/dispatcher/diagnose"
 	"callgate.dev/dispatcher/registry"
-	"callgate.dev/dispatcher/repair"
 	"callgate.dev/dispatcher/walls"
+	"callgate.dev/schemas/repair"
 )
 
 // sample says what is expected of testdata/<name>.raw.
@@ -78,6 +78,9 @@ func TestSamples(t *testing.T) {
 					t.Errorf("fault %s has no detail", f.Rule)
 				}
 			}
+			for _, r := range report.Repairs {
+				got.Rules = append(got.Rules, r.Rule)
+			}
 			for _, c := range report.Calls {
 				for _, r := range c.Repairs {
 					if !slices.Contains(got.Rules, r.Rule) {
@@ -114,7 +117,7 @@ func TestSamples(t *testing.T) {
 // every rule that is used is documented.
 func TestRulesAreDocumented(t *testing.T) {
 	documented := map[string]bool{registry.RuleToolName: true}
-	for _, list := range [][]repair.Rule{diagnose.Rules, diagnose.Reasons, repair.Rules, repair.Reasons} {
+	for _, list := range [][]repair.Rule{diagnose.Repairs(), diagnose.Causes()} {
 		for _, r := range list {
 			if r.Says == "" {
 				t.Errorf("rule %s says nothing", r.Name)
@@ -136,7 +139,7 @@ func TestRulesAreDocumented(t *testing.T) {
 			t.Errorf("rule %s is used and not documented", r)
 		}
 	}
-	for _, list := range [][]repair.Rule{diagnose.Rules, diagnose.Reasons} {
+	for _, list := range [][]repair.Rule{diagnose.Repairs(), diagnose.Causes()} {
 		for _, r := range list {
 			if !used[r.Name] && r.Name != diagnose.ToolDenied {
 				t.Errorf("rule %s has no sample", r.Name)

@@ -15,12 +15,12 @@ import (
 // of themselves. The error is registry.Faults.
 func Tools(file string, b []byte) (*walls.Walls, error) {
 	list := []json.RawMessage{b}
-	if kind(b) == '[' {
+	if strings.HasPrefix(strings.TrimSpace(string(b)), "[") {
 		if err := json.Unmarshal(b, &list); err != nil {
 			return nil, registry.Faults{{File: file, Problem: fmt.Sprintf("not JSON: %v", err)}}
 		}
-	} else if o, ok := object(b); ok && kind(o["tools"]) == '[' {
-		list = array(o["tools"])
+	} else if tools := fields(b)["tools"]; len(tools) > 0 && json.Unmarshal(tools, &list) != nil {
+		return nil, registry.Faults{{File: file, Field: "/tools", Problem: "no list of tools"}}
 	}
 	r, err := registry.New(registry.Config{WithoutBuiltin: true})
 	if err != nil {
@@ -52,22 +52,23 @@ func Tools(file string, b []byte) (*walls.Walls, error) {
 
 // contractOf reads a contract, or completes what a request declares to one.
 func contractOf(file string, raw json.RawMessage) (schemas.ToolContract, error) {
-	o, _ := object(raw)
-	f, ok := object(o["function"])
-	if !ok {
+	f := fields(fields(raw)["function"])
+	if f == nil {
 		return registry.Check(file, raw)
 	}
-	c := schemas.ToolContract{Name: str(f["name"]), Version: "0.0.0", Description: str(f["description"]), Effect: schemas.Effectful, RunsIn: schemas.OnHost}
+	c := schemas.ToolContract{Version: "0.0.0", Effect: schemas.Effectful, RunsIn: schemas.OnHost}
+	_ = json.Unmarshal(f["name"], &c.Name) // the registry checks both
+	_ = json.Unmarshal(f["description"], &c.Description)
 	if strings.TrimSpace(c.Description) == "" {
 		c.Description = c.Name
 	}
-	parameters, ok := object(f["parameters"])
-	if !ok {
-		parameters = map[string]rawJSON{}
+	parameters := fields(f["parameters"])
+	if parameters == nil {
+		parameters = map[string]json.RawMessage{}
 	}
 	for key, def := range map[string]string{"type": `"object"`, "additionalProperties": "true"} { // what a schema means that does not say
 		if _, said := parameters[key]; !said {
-			parameters[key] = rawJSON(def)
+			parameters[key] = json.RawMessage(def)
 		}
 	}
 	var err error
@@ -89,4 +90,12 @@ func declared(c schemas.ToolContract) registry.Tool {
 		t.Host = registry.HostFunc(nil)
 	}
 	return t
+}
+
+// fields returns an object's members, nil where there is no object.
+func fields(b json.RawMessage) (o map[string]json.RawMessage) {
+	if json.Unmarshal(b, &o) != nil {
+		return nil
+	}
+	return o
 }

@@ -1,8 +1,9 @@
 package registry
 
 import (
-	"regexp"
 	"strings"
+
+	"callgate.dev/schemas"
 )
 
 // split cuts name@version; version is empty where none is asked for.
@@ -13,22 +14,5 @@ func split(ref string) (name, version string) {
 	return ref, ""
 }
 
-var (
-	marker = regexp.MustCompile(`<\|.*$`) // "read_file<|channel|>commentary"
-	prefix = regexp.MustCompile(`^(?i:functions?|tools?|default_api)[.:/]`)
-)
-
-// normal is what the ways to write a name have in common: its letters and
-// digits, in lower case, without the prefixes that models put before it.
-func normal(name string) string {
-	name = prefix.ReplaceAllString(strings.TrimSpace(marker.ReplaceAllString(name, "")), "")
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'A' && r <= 'Z':
-			return r + 'a' - 'A'
-		case r == '_' || r == '-' || r == ' ' || r == '.':
-			return -1
-		}
-		return r
-	}, name)
-}
+// normal is what the ways to write a name have in common.
+func normal(name string) string { return schemas.FoldToolName(name) }

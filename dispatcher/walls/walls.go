@@ -5,10 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"callgate.dev/dispatcher/registry"
-	"callgate.dev/dispatcher/repair"
 	"callgate.dev/schemas"
+	"callgate.dev/schemas/repair"
 )
 
 // Walls check calls against the tools of a registry.
@@ -38,11 +39,20 @@ func ScopeOf(in schemas.Envelope) Scope {
 	return s
 }
 
+// Offered returns the tools that a scope may call.
+func (w *Walls) Offered(scope Scope) []schemas.ToolContract {
+	list, err := w.registry.Contracts(scope.Tenant, scope.Tools)
+	if err != nil { // a tool that the job named is gone; calls of it are refused by name
+		return nil
+	}
+	return list
+}
+
 // Pass returns the call as it will run, or why it will not. It does not change
 // its argument.
 func (w *Walls) Pass(call schemas.Call, scope Scope) (schemas.Call, *schemas.Error) {
 	refused := call
-	call.Repairs = nil
+	call.Repairs = slices.Clone(call.Repairs) // what was mended before the call was found
 	entry, written, refusal := w.registry.Resolve(scope.Scope, call.Name)
 	if refusal != nil {
 		return refused, refusal

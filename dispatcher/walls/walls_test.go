@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"callgate.dev/dispatcher/registry"
-	"callgate.dev/dispatcher/repair"
 	"callgate.dev/dispatcher/walls"
 	"callgate.dev/schemas"
+	"callgate.dev/schemas/repair"
 )
 
 func builtin(t testing.TB) *walls.Walls {

@@ -1,6 +1,10 @@
 package answer
 
-import "strings"
+import (
+	"strings"
+
+	"callgate.dev/schemas/reply"
+)
 
 // block is a fenced code block.
 type block struct {
@@ -25,10 +29,15 @@ type fence struct {
 	info   string
 }
 
-var thinkTags = []struct{ open, close string }{
-	{"<think>", "</think>"},
-	{"<thinking>", "</thinking>"},
-}
+// thinkTags are those of the reader of responses, which takes no call out of
+// what stands between them.
+var thinkTags = func() (tags []struct{ open, close string }) {
+	opens, closes := reply.ThinkingMarks()
+	for i := range opens {
+		tags = append(tags, struct{ open, close string }{opens[i], closes[i]}, struct{ open, close string }{strings.ToUpper(opens[i]), strings.ToUpper(closes[i])})
+	}
+	return tags
+}()
 
 // scan goes over content once, line by line. Thinking is looked for outside of
 // blocks only, since a program may handle such tags itself.

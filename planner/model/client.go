@@ -10,6 +10,7 @@ import (
 
 	"callgate.dev/planner"
 	"callgate.dev/schemas"
+	"callgate.dev/schemas/reply"
 
 	openai "github.com/sashabaranov/go-openai"
 )
@@ -61,14 +62,14 @@ func (c *Client) Close() {
 // Complete asks once.
 func (c *Client) Complete(ctx context.Context, req planner.Request) (planner.Response, error) {
 	wire := c.wire(req)
-	var seen exchange
+	seen := exchange{offer: reply.Offered(req.Tools)}
 	bounded, cancel := context.WithTimeout(ctx, c.config.Timeout)
 	defer cancel()
-	got, err := c.api.CreateChatCompletion(context.WithValue(bounded, exchangeKey{}, &seen), wire)
+	_, err := c.api.CreateChatCompletion(context.WithValue(bounded, exchangeKey{}, &seen), wire)
 	if err != nil {
 		return planner.Response{}, c.failed(ctx, bounded, &seen, wire.Model, err)
 	}
-	resp := response(req, got, seen.repairs)
+	resp := response(req, seen.answer)
 	resp.Asked = wire.Model
 	return resp, nil
 }
@@ -89,21 +90,23 @@ func (c *Client) failed(ctx, bounded context.Context, seen *exchange, model stri
 		// Without the URL, which url.Error repeats.
 		return schemas.Errorf(schemas.ClassModelUnavailable, "%s: %s: is the server up, and the base URL right?", c.config.host(), c.secret.Replace(lost.Err.Error()))
 	}
-	if seen.answered {
+	if seen.answer != nil {
 		return schemas.Errorf(schemas.ClassModelOutputUnparseable, "%s: the response can't be read: %s", c.config.host(), c.secret.Replace(err.Error()))
 	}
 	return schemas.Permanent(schemas.Errorf(schemas.ClassModelUnavailable, "model %s: the client refuses the request: %s", clip(model, 80), c.secret.Replace(err.Error())))
 }
 
-// response reads what the transport has put into one shape.
-func response(req planner.Request, got openai.ChatCompletionResponse, repairs []schemas.Repair) planner.Response {
-	r := planner.Response{Model: got.Model, PromptTokens: got.Usage.PromptTokens, CompletionTokens: got.Usage.CompletionTokens, Repairs: repairs}
-	if len(got.Choices) > 0 {
-		choice := got.Choices[0]
-		r.Content, r.Refusal, r.FinishReason = choice.Message.Content, choice.Message.Refusal, string(choice.FinishReason)
-		for _, call := range choice.Message.ToolCalls {
-			r.Calls = append(r.Calls, planner.ProposedCall{ProviderID: call.ID, Name: call.Function.Name, Arguments: call.Function.Arguments})
-		}
+// response is what the transport read, which the library took.
+func response(req planner.Request, a *reply.Answer) planner.Response {
+	r := planner.Response{
+		Model: a.Model, Content: a.Content, Said: a.Said, Refusal: a.Refusal, FinishReason: a.FinishReason,
+		PromptTokens: a.Usage.Prompt, CompletionTokens: a.Usage.Completion, Repairs: a.Repairs,
+	}
+	for _, c := range a.Calls {
+		r.Calls = append(r.Calls, planner.ProposedCall{ProviderID: c.ID, Name: c.Name, Arguments: c.Arguments, Repairs: c.Repairs})
+	}
+	if f := a.Unclear(); f != nil {
+		r.Unclear = schemas.Errorf(f.Class, "%s (%s)", f.Detail, f.Rule)
 	}
 	if r.PromptTokens == 0 && r.CompletionTokens == 0 {
 		r.Estimated = true

@@ -40,6 +40,9 @@ type Config struct {
 	// ShortCallIDs sends call IDs as 9 letters and digits, which Mistral's API
 	// demands. They are digests of ours and map one to one.
 	ShortCallIDs bool
+	// Stream asks for the answer as a stream of events, for servers and gateways
+	// that give up on an answer of which nothing comes for long. It is read whole.
+	Stream bool
 	// Transport carries the requests; by default one that uses no proxy.
 	Transport http.RoundTripper
 	// Now tells how far off a Retry-After date is where the response doesn't say

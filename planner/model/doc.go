@@ -1,14 +1,14 @@
 // Package model asks any server that speaks OpenAI's chat completions.
 //
 //	planner.Request ─► go-openai ─► transport ─► HTTP ─► server
-//	planner.Response ◄─ go-openai ◄─ one shape ◄─ normalise ◄─┘
-//	                          └──── typed error ◄─ failure ◄──┘
+//	planner.Response ◄─ go-openai ◄─ one shape ◄─ package reply ◄─┘
+//	                          └──── typed error ◄─ failure ◄──────┘
 //
 // The client library rejects a whole response for one field of another type
 // than it expects, and takes a 200 with an error inside for an answer. So the
-// transport beneath it reads the body itself, up to a limit, and hands on a
-// response of one shape, each repair recorded; what is no answer never reaches
-// the library.
+// transport beneath it reads the body itself, up to a limit, by schemas/reply,
+// and hands on a response of one shape, each repair recorded; what is no answer
+// never reaches the library. Events of a stream are joined, asked for or not.
 //
 // It tries once. Whether and when to ask again is the caller's: an error wraps
 // a *schemas.Error, marked with schemas.Permanent where another try can't help

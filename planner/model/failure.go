@@ -1,20 +1,19 @@
 package model
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 
 	"callgate.dev/schemas"
+	"callgate.dev/schemas/reply"
 )
 
 // refused makes the error of a status that is not 200.
-func (t *transport) refused(status int, header http.Header, body []byte) error {
-	said := errorIn(body)
+func (t *transport) refused(status int, header http.Header, said reply.ServerError) error {
 	where := fmt.Sprintf("%s answered %d", t.config.host(), status)
-	message := t.redact(clip(said.text, 500))
+	message := clip(printable(t.redact(said.Text)), 500)
 	if message != "" {
 		where += ": " + message
 	}
@@ -23,21 +22,23 @@ func (t *transport) refused(status int, header http.Header, body []byte) error {
 	}
 	var err *schemas.Error
 	switch {
-	case status == http.StatusTooManyRequests && said.is("insufficient_quota", "billing_hard_limit_reached"):
+	case said.Class(status) == schemas.ClassModelRefused:
+		return schemas.Permanent(schemas.Errorf(schemas.ClassModelRefused, "%s", where))
+	case status == http.StatusTooManyRequests && said.Is("insufficient_quota", "billing_hard_limit_reached"):
 		return schemas.Permanent(schemas.Errorf(schemas.ClassModelRateLimited, "%s (the account's quota is used up: raise it, or use another key)", where))
 	case status == http.StatusTooManyRequests:
-		err = schemas.Errorf(schemas.ClassModelRateLimited, "%s", where)
+		err = schemas.Errorf(said.Class(status), "%s", where)
 	case status == http.StatusUnauthorized:
 		return permanent("set a valid API key")
 	case status == http.StatusForbidden:
 		return permanent("this key may not use this model or server")
-	case status == http.StatusNotFound && said.is("no_recorded_answer"):
+	case status == http.StatusNotFound && said.Is("no_recorded_answer"):
 		return permanent("add an answer for this prompt to the recording")
 	case status == http.StatusNotFound:
 		return permanent("check the base URL, which mostly ends in /v1, and the model's name")
 	case status >= 300 && status < 400:
 		return permanent("it redirects: set the base URL to where it sends to, " + clip(t.redact(header.Get("Location")), 200))
-	case status == http.StatusRequestEntityTooLarge || said.is("context_length_exceeded"):
+	case status == http.StatusRequestEntityTooLarge || said.Is("context_length_exceeded"):
 		return permanent("the conversation is too long for this model: set --model-window to what it takes")
 	case slices.Contains([]int{http.StatusRequestTimeout, http.StatusConflict, http.StatusTooEarly}, status) || status >= 500:
 		err = schemas.Errorf(schemas.ClassModelUnavailable, "%s", where)
@@ -48,63 +49,6 @@ func (t *transport) refused(status int, header http.Header, body []byte) error {
 		return schemas.RetryAfter(err, wait)
 	}
 	return err
-}
-
-// serverError is what a server says went wrong.
-type serverError struct {
-	text, code, kind string
-	status           int // of an error that came with another HTTP status; 0 where it names none
-}
-
-func (e serverError) is(codes ...string) bool {
-	return slices.Contains(codes, e.code) || slices.Contains(codes, e.kind)
-}
-
-// errorIn looks for an error message in the shapes that servers use: OpenAI's
-// object, the same in an array, a string, {"detail":…}, {"message":…}, text.
-func errorIn(body []byte) serverError {
-	body = trimBody(body)
-	var list []json.RawMessage
-	if json.Unmarshal(body, &list) == nil && len(list) > 0 {
-		body = list[0]
-	}
-	var outer map[string]json.RawMessage
-	if json.Unmarshal(body, &outer) != nil {
-		return serverError{text: printable(string(body))}
-	}
-	inner := outer
-	for _, name := range []string{"error", "detail", "message"} {
-		raw, ok := outer[name]
-		if !ok || isNull(raw) {
-			continue
-		}
-		var object map[string]json.RawMessage
-		if json.Unmarshal(raw, &object) != nil {
-			return serverError{text: printable(text(raw)), code: text(outer["code"]), kind: text(outer["type"])}
-		}
-		inner = object
-		break
-	}
-	e := serverError{text: printable(text(inner["message"])), code: text(inner["code"]), kind: text(inner["type"])}
-	if e.text == "" {
-		e.text = printable(string(body))
-	}
-	for _, name := range []string{"code", "status"} {
-		var n int
-		if _, err := fmt.Sscanf(text(inner[name]), "%d", &n); err == nil && n >= 400 && n <= 599 {
-			e.status = n
-		}
-	}
-	return e
-}
-
-// text returns a JSON string's text, and any other value as it is written.
-func text(raw json.RawMessage) string {
-	var s string
-	if json.Unmarshal(raw, &s) == nil {
-		return s
-	}
-	return string(raw)
 }
 
 // printable makes one line of a message, without what would steer a terminal.

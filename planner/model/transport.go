@@ -7,13 +7,14 @@ import (
 	"net/http"
 
 	"callgate.dev/schemas"
+	"callgate.dev/schemas/reply"
 )
 
-// exchange is what the transport saw of one request.
+// exchange is what the transport knows and saw of one request.
 type exchange struct {
-	answered bool // a response came, and was put into shape
-	failure  error
-	repairs  []schemas.Repair
+	offer   reply.Offer
+	answer  *reply.Answer // nil where nothing came that is one
+	failure error
 }
 
 type exchangeKey struct{}
@@ -30,11 +31,9 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if !ok {
 		seen = &exchange{}
 	}
-	if len(t.config.Headers) > 0 {
-		req = req.Clone(req.Context()) // a RoundTripper must not change its request
-		for name, value := range t.config.Headers {
-			req.Header.Set(name, string(value))
-		}
+	req, err := t.outgoing(req)
+	if err != nil {
+		return nil, err
 	}
 	resp, err := t.config.Transport.RoundTrip(req)
 	if err != nil {
@@ -47,26 +46,56 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	// A redirect ends here too: following it would turn the POST into a GET.
 	if resp.StatusCode != http.StatusOK {
-		seen.failure = t.refused(resp.StatusCode, resp.Header, body)
+		seen.failure = t.refused(resp.StatusCode, resp.Header, reply.ErrorIn(body))
 		return nil, seen.failure
 	}
 	if int64(len(body)) > t.config.MaxResponseBytes {
 		seen.failure = schemas.Errorf(schemas.ClassModelOutputUnparseable, "%s: the response is larger than %d bytes", t.config.host(), t.config.MaxResponseBytes)
 		return nil, seen.failure
 	}
-	n := &normaliser{}
-	shaped, err := n.completion(body)
-	seen.repairs = n.repairs
-	if err != nil {
-		if inside, ok := err.(*insideError); ok {
-			seen.failure = t.refused(inside.status, resp.Header, inside.body)
-		} else {
-			seen.failure = schemas.Errorf(schemas.ClassModelOutputUnparseable, "%s: the response is no chat completion: %s", t.config.host(), t.redact(err.Error()))
-		}
+	answer := reply.Response(body, seen.offer)
+	answer.Scrub(t.redact)
+	if answer.Err != nil {
+		seen.failure = t.refused(answer.Err.Status, resp.Header, *answer.Err)
 		return nil, seen.failure
 	}
-	seen.answered = true
+	if f := answer.Unread(); f != nil {
+		seen.failure = schemas.Errorf(f.Class, "%s: %s: %s", t.config.host(), f.Rule, printable(f.Detail))
+		return nil, seen.failure
+	}
+	shaped, err := shape(answer)
+	if err != nil {
+		return nil, fmt.Errorf("shape the response: %w", err)
+	}
+	seen.answer = &answer
 	resp.Body = io.NopCloser(bytes.NewReader(shaped))
 	resp.ContentLength = int64(len(shaped))
 	return resp, nil
+}
+
+// outgoing adds what the library does not send. A RoundTripper must not change
+// its request.
+func (t *transport) outgoing(req *http.Request) (*http.Request, error) {
+	if len(t.config.Headers) == 0 && !t.config.Stream {
+		return req, nil
+	}
+	req = req.Clone(req.Context())
+	for name, value := range t.config.Headers {
+		req.Header.Set(name, string(value))
+	}
+	if !t.config.Stream {
+		return req, nil
+	}
+	body, err := io.ReadAll(req.Body)
+	if err != nil {
+		return nil, fmt.Errorf("read the request: %w", err)
+	}
+	_ = req.Body.Close() // it was in memory
+	// The library takes no stream for a completion, so it is asked for here.
+	body = append([]byte(`{"stream":true,"stream_options":{"include_usage":true},`), bytes.TrimPrefix(body, []byte("{"))...)
+	req.ContentLength = int64(len(body))
+	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+	req.Body, err = req.GetBody()
+	req.Header.Set("Accept", "text/event-stream")
+	return req, err
 }

@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
-	"callgate.dev/dispatcher/repair"
 	"callgate.dev/dispatcher/walls"
 	"callgate.dev/schemas"
+	"callgate.dev/schemas/repair"
 	"callgate.dev/streams"
 )
 
