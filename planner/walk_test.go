@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"callgate.dev/planner"
+	"callgate.dev/planner/answer"
 	"callgate.dev/planner/modelserver"
 	"callgate.dev/schemas"
 )
@@ -30,7 +31,7 @@ func (m improviser) Complete(ctx context.Context, req planner.Request) (planner.
 	}
 	pick := func(list ...string) string { return list[m.rand.IntN(len(list))] }
 	content := pick(sayings...)
-	resp := planner.Response{Content: content, Said: content, FinishReason: pick("stop", "stop", "tool_calls", "length", "", "content_filter"), PromptTokens: 1}
+	resp := planner.Response{Content: content, Said: answer.Visible(content), FinishReason: pick("stop", "stop", "tool_calls", "length", "", "content_filter"), PromptTokens: 1}
 	if strings.Contains(resp.Content, "%d") {
 		resp.Content = fmt.Sprintf(resp.Content, m.rand.IntN(3))
 	}

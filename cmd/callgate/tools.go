@@ -140,8 +140,10 @@ func (a *app) diagnoseCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "diagnose FILE|-",
 		Short: "A model's raw response: what was wrong, what was repaired, the calls that result",
-		Long: "Reads a chat completion, a message, or the text of one, as the pipeline would, and says by rule what it repaired or\n" +
-			"refused. Exit status 1 when no call can be run.",
+		Long: "Reads a chat completion, the events of a stream of one, a message, or the text of one, as the pipeline does, and says by\n" +
+			"rule what it repaired or refused. A history (an array of messages, or a request with one) is also held to its topology:\n" +
+			"each tool message right after its call, under the call's ID to the letter. Exit status 1 when no call can be run, or a\n" +
+			"history is not sound.",
 		Args:    cobra.ExactArgs(1),
 		GroupID: "local",
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -165,7 +167,7 @@ func (a *app) diagnoseCommand() *cobra.Command {
 			} else {
 				a.tellDiagnose(report)
 			}
-			if err == nil && !report.Executable {
+			if err == nil && !report.Executable && (report.History == nil || !report.History.Sound) {
 				return failed()
 			}
 			return err
@@ -185,9 +187,22 @@ func (a *app) tellDiagnose(r diagnose.Report) {
 	for _, f := range r.Faults {
 		fmt.Fprintf(a.out, "fault: %s: %s: %s\n", f.Class, f.Rule, oneLine(f.Detail, 160))
 	}
-	if r.Executable {
+	for _, x := range r.Repairs {
+		fmt.Fprintf(a.out, "repaired: %s: %s\n", x.Rule, oneLine(x.Detail, 120))
+	}
+	if r.Uncounted && len(r.Repairs) == 0 {
+		fmt.Fprintln(a.out, "the server counted no tokens: they are estimated")
+	}
+	switch h := r.History; {
+	case h != nil:
+		sound := "sound"
+		if !h.Sound {
+			sound = "not sound"
+		}
+		fmt.Fprintf(a.out, "history %s: %d messages, %d calls, %d results, %d calls wait for theirs\n", sound, h.Messages, h.Calls, h.Results, h.Open)
+	case r.Executable:
 		fmt.Fprintln(a.out, "executable")
-	} else {
+	default:
 		fmt.Fprintln(a.out, "not executable")
 	}
 }

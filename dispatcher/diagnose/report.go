@@ -3,6 +3,7 @@ package diagnose
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 
 	"callgate.dev/dispatcher/walls"
@@ -19,6 +20,8 @@ type Report struct {
 	// Repairs are of the response as a whole, where no call has them.
 	Repairs []schemas.Repair `json:"repairs,omitempty"`
 	History *Topology        `json:"history,omitempty"`
+	// Uncounted says that the server counted no tokens, which is nothing to a call.
+	Uncounted bool `json:"-"`
 }
 
 // Fault is something that no rule repairs.
@@ -72,14 +75,22 @@ func report(a reply.Answer, config Config) Report {
 			r.Faults = append(r.Faults, *fault)
 			continue
 		}
-		call.Repairs = append(append([]schemas.Repair{}, a.Repairs...), call.Repairs...)
+		call.Repairs = append(ofCalls(a.Repairs), call.Repairs...)
 		r.Calls = append(r.Calls, call)
 	}
+	r.Uncounted = slices.ContainsFunc(a.Repairs, uncounted)
 	if len(r.Calls) == 0 {
 		r.Repairs = a.Repairs
 	}
 	r.Executable = len(r.Calls) > 0 && len(r.Faults) == 0
 	return r
+}
+
+func uncounted(r schemas.Repair) bool { return r.Rule == reply.UsageMissing }
+
+// ofCalls are the repairs without which there would be no call.
+func ofCalls(list []schemas.Repair) []schemas.Repair {
+	return slices.DeleteFunc(append([]schemas.Repair{}, list...), uncounted)
 }
 
 // settle says what is wrong with an answer from which no call came.
