@@ -108,13 +108,21 @@ type modelCheck struct {
 func (a *app) doctorCommand() *cobra.Command {
 	var m modelFlags
 	var allow []string
+	var from toolFlags
+	var isRelease bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "What this machine offers: sandbox, NATS, model; and what is missing",
 		Long: "Looks at the machine, the server and the model's endpoint, and says what is missing for a pipeline here. Exit status\n" +
-			"0 when the sandbox can run, 3 when it cannot; a server or a model that is not there is reported and is no failure.",
+			"0 when the sandbox can run, 3 when it cannot; a server or a model that is not there is reported and is no failure.\n\n" +
+			"With --release it checks a build before jobs rest on it: it runs a pipeline of its own, with recorded answers and tools that\n" +
+			"go wrong in every way, and calls the tools that --tools, --mcp and --nats name, unless that would take effect. Exit status 1\n" +
+			"where a check does not hold.",
 		GroupID: "local",
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if isRelease {
+				return a.releaseCheck(cmd, &from, allow)
+			}
 			d := diagnosis{}
 			var err error
 			if d.Sandbox, err = sandbox.Look(sandbox.Config{AllowMissing: allow}); err != nil {
@@ -135,6 +143,8 @@ func (a *app) doctorCommand() *cobra.Command {
 		},
 	}
 	m.flags(cmd)
+	cmd.Flags().BoolVar(&isRelease, "release", false, "run the release check")
+	from.flags(cmd.Flags())
 	listFlag(cmd.Flags(), &allow, "allow-missing", oneOf(sandbox.Capabilities...), "downgrades to take as allowed: "+strings.Join(sandbox.Capabilities, ", "))
 	a.withJSON(cmd)
 	return a.withServer(cmd)

@@ -113,6 +113,15 @@ type listedTool struct {
 
 // knownTools is a registry as a pipeline with these flags would have it.
 func (a *app) knownTools(ctx context.Context, from *toolFlags) (*registry.Registry, error) {
+	p, err := a.openTools(ctx, from)
+	if err != nil {
+		return nil, err
+	}
+	return p.registry, p.close()
+}
+
+// openTools is a pipeline of no roles, which knows the tools there are.
+func (a *app) openTools(ctx context.Context, from *toolFlags) (*pipeline, error) {
 	r, err := registry.New(registry.Config{})
 	if err != nil {
 		return nil, err
@@ -127,12 +136,12 @@ func (a *app) knownTools(ctx context.Context, from *toolFlags) (*registry.Regist
 		if p.c, err = dial(a.nats, "callgate tools"); err != nil {
 			return nil, err
 		}
-		defer p.c.close()
+		p.onClose(func() error { p.c.close(); return nil })
 	}
 	if err := p.toolSources(ctx); err != nil {
-		return nil, err
+		return nil, errors.Join(err, p.close())
 	}
-	return r, p.close()
+	return p, nil
 }
 
 func (a *app) diagnoseCommand() *cobra.Command {
