@@ -26,6 +26,7 @@ func (e *Executor) trial(ctx context.Context, in schemas.Envelope, how manner) (
 	}
 	t := trial{executor: e, before: before, after: before, program: program{
 		lang: in.Code.Language, source: source, limits: in.Job.Limits, module: facts.SourceType == "module", manner: how,
+		stdin: in.Code.Input,
 	}}
 	if c := in.Job.Contract; c != nil {
 		t.tests, t.wantsOutput = c.Tests, len(c.ResultSchema) > 0

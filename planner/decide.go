@@ -39,7 +39,7 @@ func (p *Planner) decide(in schemas.Envelope, resp Response) (schemas.Envelope, 
 		return in.Fail(schemas.Errorf(schemas.ClassModelRefused, "%s", why)), nil
 	}
 	in.Conversation = append(in.Conversation, said(content))
-	want := answer.Want{Language: in.Job.Language, Program: prompt.WantsProgram(in.Job.Contract)}
+	want := answer.Want{Language: in.Job.Language, Program: in.Job.Coded() || prompt.WantsProgram(in.Job.Contract)}
 	if c := in.Job.Contract; c != nil && c.Entrypoint != nil {
 		want.Entrypoint = c.Entrypoint.Name
 	}

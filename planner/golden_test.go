@@ -38,6 +38,12 @@ func TestRequests(t *testing.T) {
 		"first-program": func() schemas.Envelope { return submitted(t, none) },
 		"first-all":     func() schemas.Envelope { return submitted(t, full) },
 		"first-text":    func() schemas.Envelope { return submitted(t, `{"prompt":"What is the capital of Peru?"}`) },
+		"code-python": func() schemas.Envelope {
+			return submitted(t, `{"prompt":"Sum the amounts.","context":[{"amount":1}],"contract":{"result_schema":{"type":"number"}}}`)
+		},
+		"code-javascript": func() schemas.Envelope {
+			return submitted(t, `{"prompt":"Sum the amounts.","language":"javascript","mode":"code"}`)
+		},
 		"replan-tests": func() schemas.Envelope {
 			return code(submitted(t, none), "def add(a, b):\n    return a - b\n").Replan(schemas.Feedback{
 				Class: schemas.ClassTestsFailed, Message: "AssertionError\n  add(1, 2) == 3", Where: "tests, line 1", Shape: "add(1, 2) is int -1"})

@@ -89,6 +89,14 @@ func (p *Planner) Deadline(schemas.Envelope) time.Duration { return p.config.Tim
 
 // Handle returns the event that follows a planning event.
 func (p *Planner) Handle(ctx context.Context, in schemas.Envelope) (schemas.Envelope, error) {
+	next, err := p.plan(ctx, in)
+	if err != nil {
+		return schemas.Envelope{}, err
+	}
+	return p.withInput(next)
+}
+
+func (p *Planner) plan(ctx context.Context, in schemas.Envelope) (schemas.Envelope, error) {
 	in.Job.Limits = in.Job.Limits.OrDefault()
 	if err := overspent(in); err != nil {
 		return in.Fail(err), nil

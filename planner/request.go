@@ -14,6 +14,9 @@ func (p *Planner) assemble(in schemas.Envelope, said []schemas.Message, tools []
 	if choice == schemas.ChoiceNone {
 		callable = nil
 	}
+	if in.Job.Coded() {
+		tools, callable, choice = nil, nil, ""
+	}
 	system, err := prompt.System(in.Job, callable)
 	if err != nil {
 		return Request{}, err

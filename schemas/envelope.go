@@ -1,6 +1,9 @@
 package schemas
 
-import "time"
+import (
+	"encoding/json"
+	"time"
+)
 
 // EnvelopeVersion is the version this package writes. A reader refuses a
 // higher one.
@@ -94,6 +97,9 @@ type Code struct {
 	Language Language `json:"language"`
 	Source   string   `json:"source"`
 	Digest   string   `json:"digest"`
+	// Input is what the program reads from standard input: a CodeInput, in code
+	// mode only.
+	Input json.RawMessage `json:"input,omitempty"`
 }
 
 // Workspace is a snapshot of /workspace, named by its content. A small one

@@ -90,6 +90,8 @@ type Job struct {
 	// ProgramTools names tools of the host that the program itself may call, by
 	// the module callgate_tools: see package stub.
 	ProgramTools []string `json:"program_tools,omitempty"`
+	// Mode is how the model works on the job; see Job.Coded.
+	Mode Mode `json:"mode,omitempty"`
 	// Contract says what an acceptable answer is.
 	Contract *Contract `json:"contract,omitempty"`
 	// Limits bound the job; a zero field takes its default.

@@ -18,6 +18,7 @@ func checkJob(j Job) Faults {
 	if strings.TrimSpace(j.Prompt) == "" && strings.TrimSpace(j.Code) == "" {
 		faults.add("/prompt", "empty; say what to do, or give code")
 	}
+	checkMode(&faults, j)
 	checkChoice(&faults, j)
 	checkFiles(&faults, j.Files)
 	if len(j.ProgramTools) > 0 {

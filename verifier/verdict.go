@@ -35,7 +35,7 @@ func Verdict(in schemas.Envelope) (schemas.Envelope, error) {
 		return schemas.Envelope{}, err
 	}
 	if r == nil {
-		return in.Succeed(data), nil
+		return accepted(in, data), nil
 	}
 	if attempts := in.Job.Limits.OrDefault().Attempts; in.Attempt >= attempts {
 		return in.Fail(schemas.Errorf(r.Class, "%s (attempt %d, %d allowed)", r.sentence(), in.Attempt, attempts)), nil
@@ -72,6 +72,9 @@ func judge(in schemas.Envelope) (any, *rejection, error) {
 		contract = *in.Job.Contract
 	}
 	if in.Code == nil {
+		if in.Job.Coded() && len(contract.ResultSchema) == 0 {
+			contract.ResultSchema = anything
+		}
 		return judgeText(in.Text, contract)
 	}
 	if r, err := judgeFacts(in, contract); r != nil || err != nil {
@@ -143,7 +146,11 @@ func judgeRuns(in schemas.Envelope, c schemas.Contract) (any, *rejection, error)
 	if in.Run != nil {
 		var r *rejection
 		var err error
-		if data, r, err = result(in.Run, c.ResultSchema); r != nil || err != nil {
+		read := result
+		if in.Code.Input != nil {
+			read = coded
+		}
+		if data, r, err = read(in.Run, c.ResultSchema); r != nil || err != nil {
 			return nil, r, err
 		}
 	}

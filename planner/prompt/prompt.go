@@ -30,11 +30,15 @@ func WantsProgram(c *schemas.Contract) bool {
 
 // System writes the system message of a job and the tools it may call.
 func System(job schemas.Job, tools []schemas.ToolContract) (string, error) {
-	good, err := files.ReadFile("templates/" + string(job.Language) + ".good.md")
+	name, examplesOf := "system.tmpl", string(job.Language)
+	if job.Coded() {
+		name, examplesOf = "code.tmpl", "code."+examplesOf
+	}
+	good, err := files.ReadFile("templates/" + examplesOf + ".good.md")
 	if err != nil {
 		return "", schemas.Errorf(schemas.ClassInternal, "write system message: no examples in language %q", job.Language)
 	}
-	bad, err := files.ReadFile("templates/" + string(job.Language) + ".bad.md")
+	bad, err := files.ReadFile("templates/" + examplesOf + ".bad.md")
 	if err != nil {
 		return "", fmt.Errorf("write system message: %w", err)
 	}
@@ -42,14 +46,14 @@ func System(job schemas.Job, tools []schemas.ToolContract) (string, error) {
 		Language                       schemas.Language
 		Runtime, Entrypoint, Good, Bad string
 		Hosts                          string
-		Tools, Program                 bool
+		Tools, Program, Coded          bool
 		Limits                         any
 		Examples                       []string
 	}{
 		Language: job.Language, Runtime: runtimes[job.Language].runtime,
 		Good: strings.TrimSpace(string(good)), Bad: strings.TrimSpace(string(bad)),
 		Tools: len(tools) > 0, Program: WantsProgram(job.Contract),
-		Limits: limits(job.Limits.OrDefault()), Examples: examples(tools),
+		Coded: job.Coded(), Limits: limits(job.Limits.OrDefault()), Examples: examples(tools),
 	}
 	if job.Contract != nil {
 		data.Hosts = strings.Join(job.Contract.Network, ", ")
@@ -57,7 +61,7 @@ func System(job schemas.Job, tools []schemas.ToolContract) (string, error) {
 	if job.Contract != nil && job.Contract.Entrypoint != nil {
 		data.Entrypoint = job.Contract.Entrypoint.Name
 	}
-	return execute("system.tmpl", data)
+	return execute(name, data)
 }
 
 // Task writes the first user message. It begins with the job's prompt.
@@ -65,7 +69,7 @@ func Task(job schemas.Job) (string, error) {
 	data := struct {
 		Prompt, Context, Signature, Schema, Forbid, Hosts, Name string
 		Files                                                   []string
-		Contract, Program, Params, Tested, Strict               bool
+		Contract, Program, Params, Tested, Strict, Coded        bool
 	}{Prompt: job.Prompt, Context: indent(job.Context), Name: runtimes[job.Language].name}
 	if data.Prompt == "" {
 		data.Prompt = "A program came with this job. Correct it until it holds to what is asked for below."
@@ -73,6 +77,7 @@ func Task(job schemas.Job) (string, error) {
 	for _, f := range job.Files {
 		data.Files = append(data.Files, fmt.Sprintf("%s (%s)", f.Path, size(int64(len(f.Bytes())))))
 	}
+	data.Coded = job.Coded()
 	if c := job.Contract; c != nil {
 		data.Contract, data.Program = true, WantsProgram(c)
 		data.Tested, data.Strict = c.Tests != "", c.Strict
