@@ -2,6 +2,7 @@ package model
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -92,7 +93,14 @@ func (t *transport) outgoing(req *http.Request) (*http.Request, error) {
 	}
 	_ = req.Body.Close() // it was in memory
 	// The library takes no stream for a completion, so it is asked for here.
-	body = append([]byte(`{"stream":true,"stream_options":{"include_usage":true},`), bytes.TrimPrefix(body, []byte("{"))...)
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(body, &fields); err != nil {
+		return nil, fmt.Errorf("read the request: %w", err)
+	}
+	fields["stream"], fields["stream_options"] = json.RawMessage("true"), json.RawMessage(`{"include_usage":true}`)
+	if body, err = json.Marshal(fields); err != nil {
+		return nil, fmt.Errorf("write the request: %w", err)
+	}
 	req.ContentLength = int64(len(body))
 	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
 	req.Body, err = req.GetBody()

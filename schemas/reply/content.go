@@ -61,9 +61,12 @@ func (a *Answer) fromContent(offer Offer) {
 
 // orphan drops thinking whose opening tag stands in the prompt's template.
 func (s *scan) orphan() {
-	at, _ := nextMark(s.text)
 	for _, t := range thinking {
-		if end := indexFold(s.text, t.close); end >= 0 && (at < 0 || end < at) {
+		end := indexFold(s.text, t.close)
+		if end < 0 {
+			continue
+		}
+		if at, _ := nextMark(s.text); at < 0 || end < at {
 			s.text, s.thought = s.text[end+len(t.close):], true
 			return
 		}

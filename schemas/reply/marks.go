@@ -52,8 +52,11 @@ func init() {
 // nextMark finds the first mark in text.
 func nextMark(text string) (int, mark) {
 	for i := range len(text) {
-		if n, m := markAt(text[i:]); n > 0 {
-			return i, m
+		switch text[i] { // the bytes that marks begin with
+		case '`', '<', '[', 0xE2:
+			if n, m := markAt(text[i:]); n > 0 {
+				return i, m
+			}
 		}
 	}
 	return -1, mark{}
