@@ -40,7 +40,14 @@ func (d *Dispatcher) answer(ctx context.Context, tenant string, call schemas.Cal
 		return nil, entry.Unusable()
 	}
 	ctx = registry.WithTenant(ctx, tenant)
+	if output := d.cached(ctx, tenant, entry, call); output != nil {
+		*notes = append(*notes, schemas.Repair{Rule: RuleCached, Detail: "an earlier call with these arguments returned it"})
+		return output, nil
+	}
 	output, failure := d.run(ctx, entry, call)
+	if failure == nil {
+		d.keep(ctx, tenant, entry, call, output)
+	}
 	if failure == nil || entry.Contract.FallbackTool == "" || ctx.Err() != nil {
 		return output, failure
 	}

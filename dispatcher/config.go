@@ -14,6 +14,8 @@ type Config struct {
 	Registry *registry.Registry
 	// Journal keeps effectful calls inside the fence.
 	Journal schemas.Journal
+	// Cache keeps the results of pure tools; nil keeps none.
+	Cache Cache
 	// Now measures how long calls took.
 	Now func() time.Time
 	// Log takes what nobody is answered with: results that came too late, and

@@ -19,6 +19,7 @@ type Dispatcher struct {
 	mu         sync.Mutex
 	stragglers map[string]int // by tool
 	running    tally
+	rates      rates
 }
 
 var (
@@ -44,7 +45,18 @@ func (d *Dispatcher) Handle(ctx context.Context, in schemas.Envelope) (schemas.E
 	if err != nil {
 		return schemas.Envelope{}, schemas.Permanent(err)
 	}
-	for !round.Done() {
+	if !in.Round.Checked {
+		if err := d.meter(in.Tenant, round); err != nil {
+			return schemas.Envelope{}, schemas.Permanent(err)
+		}
+	}
+	for {
+		if err := cancelDependents(round); err != nil {
+			return schemas.Envelope{}, schemas.Permanent(err)
+		}
+		if round.Done() {
+			break
+		}
 		if round.Calls[round.Cursor].RunsIn == schemas.InSandbox {
 			return after(in, round, schemas.StateSandboxExecution), nil
 		}

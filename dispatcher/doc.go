@@ -19,5 +19,10 @@
 // response explained).
 //
 // It knows nothing of NATS or MCP: a tool somewhere else is a
-// registry.HostTool. It keeps no cache, no rates and no health.
+// registry.HostTool. Pure results are kept in a Cache that it is given; rates
+// are counted in each dispatcher by itself. Whether a tool is healthy is known
+// to the registry.
+//
+// After an effectful call that timed out or whose outcome is not known, later
+// effectful calls of the turn are cancelled: they may build on it.
 package dispatcher

@@ -25,6 +25,9 @@ func (d *Dispatcher) CallTool(ctx context.Context, in schemas.Envelope, call sch
 	if refusal == nil && passed.RunsIn == schemas.InSandbox {
 		refusal = schemas.Errorf(schemas.ClassToolDenied, "%s runs in the sandbox, where the program is: it does that by itself", passed.Tool)
 	}
+	if refusal == nil {
+		refusal = d.over(in.Tenant, passed)
+	}
 	if refusal != nil {
 		return call, schemas.CallResult{CallID: call.ID, Error: refusal, Rejected: true}, nil
 	}

@@ -1,6 +1,8 @@
 package streams
 
 import (
+	"time"
+
 	"callgate.dev/schemas"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -95,5 +97,22 @@ func budgetsBucket(c TopologyConfig) jetstream.StreamConfig {
 		Subjects: []string{"$KV." + BucketBudgets + ".>"},
 		Storage:  jetstream.FileStorage, Replicas: c.Replicas, MaxMsgsPerSubject: 1, MaxAge: schemas.MaxBudgetPeriod,
 		Discard: jetstream.DiscardNew, AllowRollup: true, DenyDelete: true, AllowMsgTTL: true,
+	}
+}
+
+// Bounds of what is kept of pure tools: an hour, and so many results of at most
+// the size that a result has in an event.
+const (
+	pureAge     = time.Hour
+	pureResults = 10_000
+)
+
+// pureBucket is a cache: it forgets the oldest when it is full.
+func pureBucket(c TopologyConfig) jetstream.StreamConfig {
+	return jetstream.StreamConfig{
+		Name: "KV_" + BucketPure, Description: "results of pure tools",
+		Subjects: []string{"$KV." + BucketPure + ".>"},
+		Storage:  jetstream.FileStorage, Replicas: c.Replicas, MaxMsgsPerSubject: 1, MaxMsgs: pureResults, MaxAge: pureAge,
+		Discard: jetstream.DiscardOld, AllowRollup: true, DenyDelete: true, AllowDirect: true,
 	}
 }

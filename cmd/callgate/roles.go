@@ -92,8 +92,8 @@ func (p *pipeline) intake(x *index.Index) error {
 	return p.c.nc.FlushTimeout(5 * time.Second)
 }
 
-func (p *pipeline) dispatcher(context.Context) error {
-	h, _, err := p.newDispatcher(roleDispatcher)
+func (p *pipeline) dispatcher(ctx context.Context) error {
+	h, _, err := p.newDispatcher(ctx, roleDispatcher)
 	if err != nil {
 		return err
 	}
@@ -101,13 +101,17 @@ func (p *pipeline) dispatcher(context.Context) error {
 }
 
 // newDispatcher makes what calls tools, for the calls of a model or of programs.
-func (p *pipeline) newDispatcher(role string) (*dispatcher.Dispatcher, *streams.Journal, error) {
+func (p *pipeline) newDispatcher(ctx context.Context, role string) (*dispatcher.Dispatcher, *streams.Journal, error) {
+	cache, err := streams.NewPureResults(ctx, p.c.js)
+	if err != nil {
+		return nil, nil, err
+	}
 	journal, err := streams.NewJournal(streams.JournalConfig{Log: p.c.log, Now: time.Now, Owner: owner()})
 	if err != nil {
 		return nil, nil, err
 	}
 	d, err := dispatcher.New(dispatcher.Config{
-		Registry: p.registry, Journal: journal, Now: time.Now, Log: p.app.log.With("worker", role),
+		Registry: p.registry, Journal: journal, Cache: cache, Now: time.Now, Log: p.app.log.With("worker", role),
 	})
 	return d, journal, err
 }
@@ -124,7 +128,7 @@ func (p *pipeline) executor(ctx context.Context) error {
 	if err := box.Check(ctx); err != nil { // before a job finds out
 		return err
 	}
-	tools, journal, err := p.newDispatcher(roleExecutor)
+	tools, journal, err := p.newDispatcher(ctx, roleExecutor)
 	if err != nil {
 		return err
 	}
