@@ -32,7 +32,7 @@ func (j Job) Coded() bool {
 // a zone are in UTC.
 type CodeInput struct {
 	UserQuery      string      `json:"user_query"`
-	Context        any         `json:"context"` // null where the job has none
+	Context        any         `json:"context"`         // null where the job has none
 	AvailableTools []CodedTool `json:"available_tools"` // the job's program_tools
 }
 
