@@ -16,6 +16,9 @@ type Config struct {
 	Journal schemas.Journal
 	// Cache keeps the results of pure tools; nil keeps none.
 	Cache Cache
+	// AskEffects lets a person decide before each call that takes effect. A
+	// program's own such calls are refused then: it cannot wait.
+	AskEffects bool
 	// Now measures how long calls took.
 	Now func() time.Time
 	// Log takes what nobody is answered with: results that came too late, and

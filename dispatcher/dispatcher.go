@@ -60,6 +60,11 @@ func (d *Dispatcher) Handle(ctx context.Context, in schemas.Envelope) (schemas.E
 		if round.Calls[round.Cursor].RunsIn == schemas.InSandbox {
 			return after(in, round, schemas.StateSandboxExecution), nil
 		}
+		if review := d.ask(in, round); review != nil {
+			next := in.Await(*review)
+			next.Round = round
+			return next, nil
+		}
 		if err := d.step(ctx, in.Tenant, round); err != nil {
 			return schemas.Envelope{}, err
 		}

@@ -28,6 +28,9 @@ func (d *Dispatcher) CallTool(ctx context.Context, in schemas.Envelope, call sch
 	if refusal == nil {
 		refusal = d.over(in.Tenant, passed)
 	}
+	if refusal == nil && d.config.AskEffects && passed.Effect == schemas.Effectful {
+		refusal = schemas.Errorf(schemas.ClassToolDenied, "%s takes effect and a person has to approve of it, which a program cannot wait for: call it as a tool", passed.Tool)
+	}
 	if refusal != nil {
 		return call, schemas.CallResult{CallID: call.ID, Error: refusal, Rejected: true}, nil
 	}

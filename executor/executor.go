@@ -30,6 +30,9 @@ type Config struct {
 	// Caller makes the calls of programs. Required by Handle for a job that has
 	// program_tools.
 	Caller schemas.ToolCaller
+	// Ask are the rules by which a person decides before a run; see
+	// schemas.AskRules. Default none.
+	Ask []string
 	// Workspace bounds what is kept between runs. A job's disk_bytes bound it
 	// further; a job that asks for more fails with quota_exceeded. Default 1024
 	// files and 1 GiB.

@@ -24,6 +24,9 @@ func (e *Executor) round(ctx context.Context, in schemas.Envelope, how manner) (
 	next := in.Next(schemas.StatePlanning)
 	next.Round = &round
 	if calls := sandboxCalls(&round); len(calls) > 0 {
+		if review := e.askRound(in, calls); review != nil {
+			return in.Await(*review), nil
+		}
 		before, err := e.restore(ctx, in)
 		if err != nil {
 			return schemas.Envelope{}, err

@@ -20,6 +20,11 @@ func (e *Executor) trial(ctx context.Context, in schemas.Envelope, how manner) (
 	if _, refused := facts.Refused(); refused || !facts.Parses {
 		return next, nil
 	}
+	if review := e.askTrial(in, facts); review != nil {
+		next := in.Await(*review)
+		next.Facts = &facts
+		return next, nil
+	}
 	before, err := e.restore(ctx, in)
 	if err != nil {
 		return schemas.Envelope{}, err

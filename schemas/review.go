@@ -89,3 +89,13 @@ func (e Envelope) reviewed() (Review, error) {
 	}
 	return *e.Review, nil
 }
+
+// Rules by which a person is asked. An operator switches them on, one by one.
+const (
+	AskEffects = "effectful_call" // before a call that takes effect
+	AskCode    = "dangerous_code" // before a program in which a rule of the analyser found something
+	AskNetwork = "network"        // before a run that may reach hosts
+)
+
+// AskRules lists them.
+var AskRules = []string{AskEffects, AskCode, AskNetwork}

@@ -53,6 +53,7 @@ type pipelineFlags struct {
 	maxAge       time.Duration
 
 	metricsListen string
+	ask           []string
 }
 
 func (p *pipelineFlags) flags(cmd *cobra.Command) {
@@ -71,6 +72,7 @@ func (p *pipelineFlags) flags(cmd *cobra.Command) {
 	listFlag(f, &p.libraries, "library", isLibrary, "further host directories that programs may read, as packages to import")
 	listFlag(f, &p.preimport, "preimport", isModuleName, "modules that Python programs find imported when they are forked, instead of a few of the standard library's")
 	checkedFlag(f, &p.metricsListen, "metrics-listen", "", isAddress, "serve Prometheus metrics at http://HOST:PORT/metrics; port 0 takes a free one, which the log tells (default: nowhere)")
+	listFlag(f, &p.ask, "ask-human", oneOf(schemas.AskRules...), "what a person decides before it is done, with `callgate approve` or `callgate reject`: "+strings.Join(schemas.AskRules, ", ")+" (default: nothing)")
 	p.network.flags(f)
 	p.thresholds.flags(cmd)
 	p.tools.flags(f)

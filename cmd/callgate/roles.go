@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"callgate.dev/dispatcher"
@@ -111,7 +112,7 @@ func (p *pipeline) newDispatcher(ctx context.Context, role string) (*dispatcher.
 		return nil, nil, err
 	}
 	d, err := dispatcher.New(dispatcher.Config{
-		Registry: p.registry, Journal: journal, Cache: cache, Now: time.Now, Log: p.app.log.With("worker", role),
+		Registry: p.registry, Journal: journal, AskEffects: slices.Contains(p.ask, schemas.AskEffects), Cache: cache, Now: time.Now, Log: p.app.log.With("worker", role),
 	})
 	return d, journal, err
 }
@@ -132,7 +133,7 @@ func (p *pipeline) executor(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	h, err := executor.New(executor.Config{Sandbox: box, Analyser: verifier.Analyser{}, Blobs: p.c.blobs, Journal: journal, WorkspaceMemory: p.thresholds.workspaces, Tools: p.programs, Caller: tools})
+	h, err := executor.New(executor.Config{Sandbox: box, Analyser: verifier.Analyser{}, Blobs: p.c.blobs, Journal: journal, WorkspaceMemory: p.thresholds.workspaces, Tools: p.programs, Caller: tools, Ask: p.ask})
 	if err != nil {
 		return err
 	}
