@@ -35,7 +35,7 @@ func TestAModelServerOfOthers(t *testing.T) {
 	}
 	write(t, filepath.Join(dir, "fixtures.json"), string(fixtures))
 	url := startAimock(t, dir)
-	r := newRigAt(t, t.TempDir(), []string{"OPENAI_API_KEY=sk-any"}, "--model-url", url+"/v1", "--model", "gpt-4o-mini")
+	r := newRigAt(t, t.TempDir(), []string{"OPENAI_API_KEY=sk-any"}, "--model-url", url+"/v1", "--model", "gpt-4o-mini", "--model-stream")
 
 	job := encode(map[string]any{
 		"id": "double", "prompt": task,

@@ -31,6 +31,7 @@ type modelFlags struct {
 	window             int
 	names              []string // the model, then those to fall back to
 	plays              bool     // the command has --answers
+	stream             bool     // ask for events
 }
 
 func (m *modelFlags) flags(cmd *cobra.Command) {
@@ -38,6 +39,7 @@ func (m *modelFlags) flags(cmd *cobra.Command) {
 	f.StringVar(&m.url, "model-url", "", "base URL of an OpenAI-compatible endpoint, ending in /v1 (default: OPENAI_BASE_URL, or OpenAI's with OPENAI_API_KEY)")
 	f.StringVar(&m.name, "model", "", "model to ask where a job names none; with commas between, further ones are asked in turn where those before have no answer")
 	periodFlag(f, &m.timeout, "model-timeout", 8*time.Second, time.Millisecond, "how long a request to the model may take")
+	f.BoolVar(&m.stream, "model-stream", false, "ask the model for its answer as a stream of events, and join them")
 	numberFlag(f, &m.maxTokens, "max-tokens", 0, 0, unbounded, "bound of one answer, in tokens (default 4096)")
 	numberFlag(f, &m.window, "model-window", 128_000, planner.MinWindow, unbounded, "tokens that the model takes at once, its answer included; longer conversations are shortened to fit")
 }
@@ -56,7 +58,7 @@ func (m *modelFlags) errNoModel() error {
 func (m *modelFlags) config() (model.Config, error) {
 	c := model.Config{
 		BaseURL: m.url, Model: m.name, APIKey: model.Secret(os.Getenv("OPENAI_API_KEY")),
-		Timeout: m.timeout, MaxTokens: m.maxTokens, Now: time.Now,
+		Timeout: m.timeout, MaxTokens: m.maxTokens, Stream: m.stream, Now: time.Now,
 		Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: 256, IdleConnTimeout: 90 * time.Second},
 	}
 	if c.BaseURL == "" {
