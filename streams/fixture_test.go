@@ -47,7 +47,7 @@ func provisioned(t testing.TB, nc *nats.Conn, js jetstream.JetStream, c streams.
 
 // small keeps the reserved bytes of a test server low.
 func small(c streams.TopologyConfig) streams.TopologyConfig {
-	c.LogBytes, c.SubmitBytes, c.BlobBytes = 256<<20, 64<<20, 256<<20
+	c.LogBytes, c.SubmitBytes, c.BlobBytes, c.ExchangeBytes = 256<<20, 64<<20, 256<<20, 64<<20
 	return c
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"callgate.dev/schemas"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 )
 
@@ -124,6 +125,9 @@ func NewWorker(c WorkerConfig) (*Worker, error) {
 // decided is delivered again, to this worker or another.
 func (w *Worker) Run(ctx context.Context) error {
 	pullers, err := w.pullers(ctx)
+	if err != nil && ctx.Err() != nil {
+		return nil // told to stop before it had begun
+	}
 	if err != nil {
 		return err
 	}
@@ -170,13 +174,32 @@ func (w *Worker) pullers(ctx context.Context) ([]*puller, error) {
 	var out []*puller
 	shared := &room{look: w.Room, every: w.RoomEvery, logger: w.Logger}
 	for _, lane := range schemas.Lanes {
-		consumer, err := w.Log.js.Consumer(ctx, StreamLog, WorkConsumer(w.State, lane))
+		consumer, err := w.consumer(ctx, lane)
 		if err != nil {
 			return nil, fmt.Errorf("worker %s: open consumer of lane %s: %w", w.State, lane, err)
 		}
 		out = append(out, &puller{consumer: consumer, slots: w.Slots, wait: w.PullWait, room: shared, logger: w.Logger})
 	}
 	return out, nil
+}
+
+// consumer opens the consumer of a lane. A server that is away for a moment is
+// waited for, here as in every pull: a consumer that is not there is an error.
+func (w *Worker) consumer(ctx context.Context, lane schemas.Lane) (jetstream.Consumer, error) {
+	for {
+		c, err := w.Log.js.Consumer(ctx, StreamLog, WorkConsumer(w.State, lane))
+		switch {
+		case err == nil, ctx.Err() != nil:
+			return c, err
+		case errors.Is(err, nats.ErrReconnectBufExceeded), errors.Is(err, nats.ErrTimeout), errors.Is(err, context.DeadlineExceeded), errors.Is(err, nats.ErrNoResponders):
+			w.Logger.DebugContext(ctx, "the server is away, the consumer will be asked for again", "state", w.State, "error", err)
+		default:
+			return nil, err
+		}
+		if err := pause(ctx, 100*time.Millisecond); err != nil {
+			return nil, err
+		}
+	}
 }
 
 func within(done <-chan struct{}, d time.Duration) bool {

@@ -258,3 +258,29 @@ func TestRefusedAppendWithoutASuccessorIsNeverAcked(t *testing.T) {
 	}
 	f.settled(schemas.StatePlanning)
 }
+
+// A worker that begins while its server is away waits for it.
+func TestAWorkerBeginsWhenItsServerIsBack(t *testing.T) {
+	node := streamstest.Server(t)
+	nc, js := node.Connect(t)
+	f := provisioned(t, nc, js, streams.TopologyConfig{})
+	f.append(event("a", schemas.StatePlanning), 0)
+	node.Stop()
+	streamstest.Eventually(t, "the connection to be lost", func() bool { return !nc.IsConnected() })
+	w, err := streams.NewWorker(streams.WorkerConfig{State: schemas.StatePlanning, Handler: noop, Log: f.log, Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- w.Run(ctx) }()
+	node.Start()
+	streamstest.Eventually(t, "the event to be handled", func() bool {
+		last, err := f.log.Last(t.Context(), "acme", "a")
+		return err == nil && last.State != schemas.StatePlanning
+	})
+	cancel()
+	if err := streamstest.Receive(t, "the end", ended); err != nil {
+		t.Error(err)
+	}
+}
