@@ -61,15 +61,11 @@ func (a *app) toolsCommand() *cobra.Command {
 			return a.printJSON(c)
 		},
 	}
-	for _, c := range []*cobra.Command{list, show} {
-		from.flags(c.Flags())
-		c.Flags().StringVar(&a.nats, "nats", "", "also look for tools on this NATS server")
-	}
 	check := &cobra.Command{
 		Use:   "check FILE|-",
-		Short: "Holds a contract file to all that a contract has to be",
+		Short: "Holds a contract file to all that a contract has to be, and advises on what it tells a model",
 		Args:  cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			b, err := a.readInput(args[0])
 			if err != nil {
 				return err
@@ -80,21 +76,34 @@ func (a *app) toolsCommand() *cobra.Command {
 				return err
 			}
 			err = nil // what is wrong with the file is the output, not a failure
+			refused := len(faults) > 0
+			if !refused {
+				r, err := a.knownTools(cmd.Context(), &from)
+				if err != nil {
+					return err
+				}
+				faults = registry.Lint(args[0], b, c, r.List())
+			}
 			switch {
 			case a.json:
 				err = a.printJSON(append(registry.Faults{}, faults...))
-			case len(faults) == 0:
-				fmt.Fprintf(a.out, "%s is a contract\n", c.Ref())
-			default:
+			case refused:
 				fmt.Fprintln(a.out, printable(faults.Error()))
+			default:
+				fmt.Fprintf(a.out, "%s is a contract\n", c.Ref())
+				for _, f := range faults {
+					fmt.Fprintf(a.out, "advice: %s\n", printable(f.String()))
+				}
 			}
-			if err == nil && len(faults) > 0 {
+			if err == nil && refused {
 				return &exitError{status: exitUsage}
 			}
 			return err
 		},
 	}
 	for _, c := range []*cobra.Command{list, show, check} {
+		from.flags(c.Flags())
+		c.Flags().StringVar(&a.nats, "nats", "", "also look for tools on this NATS server")
 		if c.Args == nil {
 			c.Args = cobra.NoArgs
 		}
