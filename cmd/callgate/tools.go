@@ -154,20 +154,19 @@ func (a *app) openTools(ctx context.Context, from *toolFlags) (*pipeline, error)
 }
 
 func (a *app) diagnoseCommand() *cobra.Command {
-	var tools string
+	var tools, job string
 	cmd := &cobra.Command{
-		Use:   "diagnose FILE|-",
+		Use:   "diagnose FILE|- | --job JOB",
 		Short: "A model's raw response: what was wrong, what was repaired, the calls that result",
 		Long: "Reads a chat completion, the events of a stream of one, a message, or the text of one, as the pipeline does, and says by\n" +
 			"rule what it repaired or refused. A history (an array of messages, or a request with one) is also held to its topology:\n" +
 			"each tool message right after its call, under the call's ID to the letter. Exit status 1 when no call can be run, or a\n" +
-			"history is not sound.",
-		Args:    cobra.ExactArgs(1),
+			"history is not sound. With --job it reads every exchange with the model that a job has on record, and fails for none of them.",
+		Args:    cobra.MaximumNArgs(1),
 		GroupID: "local",
-		RunE: func(_ *cobra.Command, args []string) error {
-			raw, err := a.readInput(args[0])
-			if err != nil {
-				return err
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if (job == "") == (len(args) == 0) {
+				return usageError("give a file, or --job")
 			}
 			var cfg diagnose.Config
 			if tools != "" {
@@ -178,6 +177,16 @@ func (a *app) diagnoseCommand() *cobra.Command {
 				if cfg.Walls, err = diagnose.Tools(tools, b); err != nil {
 					return &exitError{exitUsage, err}
 				}
+			}
+			if job != "" {
+				if err := schemas.CheckName("job", job); err != nil {
+					return usageError("%w", err)
+				}
+				return a.talk(a.diagnoseJob(job, cfg))(cmd, args)
+			}
+			raw, err := a.readInput(args[0])
+			if err != nil {
+				return err
 			}
 			report := diagnose.Diagnose(raw, cfg)
 			if a.json {
@@ -192,7 +201,8 @@ func (a *app) diagnoseCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&tools, "tools", "", "the tools that the model was offered: a contract, or a list of them")
-	return a.withJSON(cmd)
+	cmd.Flags().StringVar(&job, "job", "", "read what a job has on record, instead of a file")
+	return a.withJob(cmd)
 }
 
 func (a *app) tellDiagnose(r diagnose.Report) {
