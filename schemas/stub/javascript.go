@@ -7,9 +7,11 @@ import (
 	"callgate.dev/schemas"
 )
 
+// Names that a function cannot have, and two that mean something to whoever
+// loads the module: await calls then, and __proto__ is no field.
 const javascriptKeywords = `arguments await break case catch class const continue debugger default delete do else enum eval export extends
 false finally for function if implements import in instanceof interface let new null package private protected public return
-static super switch this throw true try typeof var void while with yield ToolError`
+static super switch this throw true try typeof var void while with yield ToolError then __proto__`
 
 const javascriptHead = `// Tools that this program may call. A call that is refused or fails rejects with a ToolError.
 class ToolError extends Error {
@@ -59,7 +61,10 @@ function call(name, args) {
 }
 `
 
-// JavaScript returns the file for modules, and the one for scripts.
+// JavaScript returns the file for modules, and the one for scripts. A function
+// has its name outside alone; inside, $ stands before it, which no tool's name
+// has, so that a tool named call, net or Promise hides nothing that the module
+// is made of.
 func JavaScript(contracts []schemas.ToolContract) (module, script []byte, err error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, javascriptHead, Host, Port)
@@ -85,22 +90,24 @@ func JavaScript(contracts []schemas.ToolContract) (module, script []byte, err er
 			words := append([]string{field}, strings.Fields(p.schema.Description)...)
 			fmt.Fprintf(&b, " * @param {%s} %s\n", comment(p.javascriptType()), comment(strings.Join(words, " ")))
 		}
-		fmt.Fprintf(&b, " * @returns {Promise<*>}\n */\nasync function %s(args = {}) {\n  return call(%s, args);\n}\n", names[i], quoted(c.Name))
+		fmt.Fprintf(&b, " * @returns {Promise<*>}\n */\nasync function $%s(args = {}) {\n  return call(%s, args);\n}\n", names[i], quoted(c.Name))
 	}
-	exported := strings.Join(append([]string{"ToolError"}, names...), ", ")
-	module = []byte("import net from \"node:net\";\n\n" + b.String() + "\nexport { " + exported + " };\n")
-	script = []byte("const net = require(\"node:net\");\n\n" + b.String() + "\nmodule.exports = { " + exported + " };\n")
+	exported := func(as string) string {
+		list := "ToolError"
+		for _, n := range names {
+			list += fmt.Sprintf(as, n)
+		}
+		return list
+	}
+	module = []byte("import net from \"node:net\";\n\n" + b.String() + "\nexport { " + exported(", $%[1]s as %[1]s") + " };\n")
+	script = []byte("const net = require(\"node:net\");\n\n" + b.String() + "\nmodule.exports = { " + exported(", %[1]s: $%[1]s") + " };\n")
 	return module, script, nil
 }
 
 func javascriptName(s string) string { return identifier(s, javascriptKeywords) }
 
 func (p parameter) javascriptType() string {
-	if len(p.schema.Enum) > 0 {
-		var values []string
-		for _, v := range p.schema.Enum {
-			values = append(values, string(v))
-		}
+	if values := p.schema.literals(); len(values) > 0 {
 		return strings.Join(values, "|")
 	}
 	var types []string

@@ -89,6 +89,35 @@ func (p property) types() []string {
 	return nil
 }
 
+// literals are the values of an enum, as JSON in its shortest form; none where
+// one of them is not a value that a type can name in every language. Python
+// refuses the whole file for brackets 200 deep, or a number of 5,000 digits.
+func (p property) literals() []string {
+	var list []string
+	for _, raw := range p.Enum {
+		var v any
+		if err := json.Unmarshal(raw, &v); err != nil {
+			return nil
+		}
+		switch v.(type) {
+		case map[string]any, []any:
+			return nil
+		case float64:
+			if len(raw) > 20 {
+				return nil
+			}
+			list = append(list, string(raw))
+			continue
+		}
+		b, err := json.Marshal(v)
+		if err != nil {
+			return nil
+		}
+		list = append(list, string(b))
+	}
+	return list
+}
+
 // identifier makes a name that a language takes: letters, digits and _, none of
 // its keywords.
 func identifier(s string, keywords string) string {

@@ -8,7 +8,7 @@ import (
 )
 
 const pythonKeywords = `False None True and as assert async await break class continue def del elif else except finally for from
-global if import in is lambda nonlocal not or pass raise return try while with yield ToolError _call _ABSENT _state`
+global if import in is lambda nonlocal not or pass raise return try while with yield ToolError super _call _ABSENT _state`
 
 // The connection is opened with the first call, and is each process's own: a
 // fork that went on with its parent's would read its answers.
@@ -74,7 +74,15 @@ func Python(contracts []schemas.ToolContract) ([]byte, error) {
 	return []byte(b.String()), nil
 }
 
-func pythonName(s string) string { return identifier(s, pythonKeywords) }
+// pythonName keeps clear of what the module is made of and, by a longer end, of
+// the names with which Python has modules do things, such as __getattr__.
+func pythonName(s string) string {
+	s = identifier(s, pythonKeywords)
+	if strings.HasPrefix(s, "__") && strings.HasSuffix(s, "__") {
+		s += "_"
+	}
+	return s
+}
 
 // pythonSignature is what stands after def: what is required may be given by
 // position, all else by name.
@@ -95,10 +103,9 @@ func pythonSignature(name string, list []parameter) string {
 }
 
 func (p parameter) pythonType() string {
-	if len(p.schema.Enum) > 0 {
-		var values []string
-		for _, v := range p.schema.Enum {
-			values = append(values, pythonLiteral(string(v)))
+	if values := p.schema.literals(); len(values) > 0 {
+		for i, v := range values {
+			values[i] = pythonLiteral(v)
 		}
 		return "Literal[" + strings.Join(values, ", ") + "]"
 	}
@@ -126,8 +133,9 @@ func pythonLiteral(json string) string {
 	return json
 }
 
-// pythonText is lines as a docstring that nothing in them can end.
+// pythonText is lines as a docstring that nothing in them can end. Source with a
+// NUL in it is none to Python, wherever it stands.
 func pythonText(lines []string) string {
 	text := strings.Join(lines, "\n    ")
-	return `"""` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"""`
+	return `"""` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\x00", `\x00`).Replace(text) + `"""`
 }

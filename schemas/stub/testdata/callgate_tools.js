@@ -57,7 +57,7 @@ function call(name, args) {
  * @param {boolean} [args.exact]
  * @returns {Promise<*>}
  */
-async function look_up(args = {}) {
+async function $look_up(args = {}) {
   return call("look-up", args);
 }
 
@@ -69,10 +69,10 @@ async function look_up(args = {}) {
  * @param {Array} [args.list]
  * @param {Object} [args.map]
  * @param {number} [args.n]
- * @param {true|null|"x"|{"k":"* /"}} [args["a b"]]
+ * @param {*} [args["a b"]]
  * @returns {Promise<*>}
  */
-async function look_up_(args = {}) {
+async function $look_up_(args = {}) {
   return call("look_up", args);
 }
 
@@ -81,7 +81,7 @@ async function look_up_(args = {}) {
  * @param {Object} args
  * @returns {Promise<*>}
  */
-async function class_(args = {}) {
+async function $class_(args = {}) {
   return call("class", args);
 }
 
@@ -90,8 +90,8 @@ async function class_(args = {}) {
  * @param {Object} args
  * @returns {Promise<*>}
  */
-async function _1st(args = {}) {
+async function $_1st(args = {}) {
   return call("1st", args);
 }
 
-module.exports = { ToolError, look_up, look_up_, class_, _1st };
+module.exports = { ToolError, look_up: $look_up, look_up_: $look_up_, class_: $class_, _1st: $_1st };

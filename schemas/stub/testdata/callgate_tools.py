@@ -46,7 +46,7 @@ def look_up(item: str, *, currency: Literal["EUR", "USD"] = _ABSENT, max_price: 
 __all__.append("look_up")
 
 
-def look_up_(*, class_: object = _ABSENT, import_: object = _ABSENT, list: list = _ABSENT, map: dict = _ABSENT, n: int = _ABSENT, a_b: Literal[True, None, "x", {"k":"*/"}] = _ABSENT):
+def look_up_(*, class_: object = _ABSENT, import_: object = _ABSENT, list: list = _ABSENT, map: dict = _ABSENT, n: int = _ABSENT, a_b: object = _ABSENT):
     """Has the same name, and hostile text: \"\"\" */ \\ '"""
     return _call("look_up", {"class": class_, "import": import_, "list": list, "map": map, "n": n, "a b": a_b})
 
