@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"net"
-	"slices"
 	"strings"
 	"sync"
 
@@ -26,12 +25,19 @@ type gateway struct {
 
 	mu    sync.Mutex
 	calls int // of the event
+	lines int // of the run, as asked
+	asked int // bytes
 	made  []schemas.ProgramCall
 	lost  error // why nobody can say what came of a call
 }
 
-// maxRequest bounds a line that a program sends.
-const maxRequest = schemas.MaxDocumentBytes
+// What a run may ask of the supervisor, which no limit of the run holds: its
+// lines are read and kept there.
+const (
+	maxRequest  = schemas.MaxDocumentBytes     // bytes of a line
+	maxRequests = 4 * schemas.MaxProgramCalls  // lines, refused ones too; then the connection ends
+	maxAsked    = 4 * schemas.MaxDocumentBytes // bytes of all of them
+)
 
 // gatewayOf returns nil for a job whose programs call no tools.
 func (e *Executor) gatewayOf(in schemas.Envelope) (*gateway, error) {
@@ -69,6 +75,10 @@ func (g *gateway) service(ctx context.Context) sandbox.Service {
 		answers := json.NewEncoder(c)
 		answers.SetEscapeHTML(false)
 		for lines.Scan() {
+			if refused := g.admit(len(lines.Bytes())); refused != nil {
+				_ = answers.Encode(refusal(refused))
+				return
+			}
 			if answers.Encode(g.answer(ctx, lines.Bytes())) != nil {
 				return // the program has gone
 			}
@@ -79,11 +89,11 @@ func (g *gateway) service(ctx context.Context) sandbox.Service {
 	}}
 }
 
-// isStub tells what we put into a workspace for a run, and what interpreters make
-// of it.
+// isStub tells what we put into a workspace for a run, what interpreters make of
+// it, and what a program put in its place.
 func isStub(f schemas.File) bool {
 	name := strings.TrimPrefix(f.Path, "__pycache__/")
-	return slices.Contains(schemas.StubFiles, f.Path) || name != f.Path && strings.HasPrefix(name, "callgate_tools.")
+	return schemas.IsStub(f.Path) || name != f.Path && strings.HasPrefix(name, "callgate_tools.")
 }
 
 // answer is one line back to the program.
@@ -93,6 +103,21 @@ type answer struct {
 }
 
 func refusal(err *schemas.Error) answer { return answer{Error: err} }
+
+// admit counts a line of n bytes, and refuses it where the run has said enough.
+func (g *gateway) admit(n int) *schemas.Error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.lines++
+	g.asked += n
+	switch {
+	case g.lines > maxRequests:
+		return schemas.Errorf(schemas.ClassToolDenied, "a program asks for at most %d calls, refused ones included", maxRequests)
+	case g.asked > maxAsked:
+		return schemas.Errorf(schemas.ClassTooLarge, "the calls of a program have at most %d bytes together", maxAsked)
+	}
+	return nil
+}
 
 func (g *gateway) answer(ctx context.Context, line []byte) answer {
 	var asked struct {
@@ -115,10 +140,14 @@ func (g *gateway) answer(ctx context.Context, line []byte) answer {
 	id := schemas.DeriveCallID("job", component, g.in.Sequence, g.calls)
 	call, result, err := g.caller.CallTool(ctx, g.in, schemas.Call{ID: id.String(), Name: asked.Name, Raw: string(asked.Arguments)})
 	if err != nil {
-		if ctx.Err() == nil { // else the program ended first, and nobody waits for it
+		unknown := schemas.Errorf(schemas.ClassOutcomeUnknown, "nobody can say what came of the call")
+		switch {
+		case ctx.Err() == nil:
 			g.lost = err
+		case call.Effect == schemas.Effectful: // the program ended first, and the effect may come all the same
+			g.made = append(g.made, schemas.ProgramCall{Call: call, Result: schemas.CallResult{CallID: id.String(), Error: unknown}})
 		}
-		return refusal(schemas.Errorf(schemas.ClassOutcomeUnknown, "nobody can say what came of the call"))
+		return refusal(unknown)
 	}
 	g.made = append(g.made, schemas.ProgramCall{Call: call, Result: result})
 	return answer{Output: result.Output, Error: result.Error}
@@ -129,6 +158,6 @@ func (g *gateway) take() ([]schemas.ProgramCall, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	made := g.made
-	g.made = nil
+	g.made, g.lines, g.asked = nil, 0, 0
 	return made, g.lost
 }

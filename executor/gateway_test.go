@@ -18,6 +18,7 @@ type shop struct {
 	mu    sync.Mutex
 	asked []string // call IDs
 	lost  error
+	hang  bool // every call takes effect, and longer than the run
 }
 
 func (s *shop) Contracts(_ string, names *[]string) ([]schemas.ToolContract, error) {
@@ -32,9 +33,14 @@ func (s *shop) Contracts(_ string, names *[]string) ([]schemas.ToolContract, err
 	return list, nil
 }
 
-func (s *shop) CallTool(_ context.Context, in schemas.Envelope, call schemas.Call) (schemas.Call, schemas.CallResult, error) {
+func (s *shop) CallTool(ctx context.Context, in schemas.Envelope, call schemas.Call) (schemas.Call, schemas.CallResult, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.hang {
+		<-ctx.Done()
+		call.Effect = schemas.Effectful
+		return call, schemas.CallResult{}, ctx.Err()
+	}
 	if s.lost != nil {
 		return call, schemas.CallResult{}, s.lost
 	}
@@ -137,5 +143,64 @@ func TestACallThatIsLostEndsTheRunForAnotherTry(t *testing.T) {
 	in.Job.ProgramTools = []string{"nobody"}
 	if out := handle(t, selling(t, s), in); out.State != schemas.StateFailed || out.Error.Class != schemas.ClassUnknownTool {
 		t.Errorf("%s %v", out.State, out.Error)
+	}
+}
+
+// A program that ends before its call does has called all the same.
+func TestACallThatOutlivesItsProgramIsTold(t *testing.T) {
+	in := event(schemas.Python, `
+import socket
+c = socket.create_connection(("callgate-tools", 1))
+c.sendall(b'{"name":"look_up","arguments":{}}\n')
+c.recv(1)
+`, nil)
+	in.Job.Limits.RunTimeoutMS = 4000
+	in.Job.ProgramTools = []string{"look_up"}
+	out := handle(t, selling(t, &shop{hang: true}), in)
+	if len(out.Run.Calls) != 1 || out.Run.Calls[0].Result.Error == nil || out.Run.Calls[0].Result.Error.Class != schemas.ClassOutcomeUnknown {
+		t.Errorf("%+v", out.Run)
+	}
+}
+
+// What a program asks for is bounded together, refused or not, over however
+// many connections: it is read and kept where the run's limits do not hold.
+func TestAProgramAsksForSoMuch(t *testing.T) {
+	for source, want := range map[string]string{
+		"for i in range(2000): ask(b'nonsense')": "256 256",
+		"for i in range(2000): ask(b'{\"name\":\"look_up\",\"arguments\":{\"item\":\"' + b'x' * 600000 + b'\"}}')": "6 6",
+	} {
+		s := &shop{}
+		in := event(schemas.Python, `
+import socket, sys
+n = heard = 0
+def ask(line):
+    global n, heard
+    c = socket.create_connection(("callgate-tools", 1))
+    c.sendall(line + b"\n")
+    answer = c.makefile().readline()
+    if "program asks for at most" in answer or "bytes together" in answer: print(n, heard); sys.exit()
+    n += 1; heard += bool(answer)
+`+source, nil)
+		in.Job.ProgramTools = []string{"look_up"}
+		if out := handle(t, selling(t, s), in); out.Run.Stdout != want+"\n" || !out.Run.OK() {
+			t.Errorf("%s: %q, expected %q\n%+v", source, out.Run.Stdout, want, out.Run)
+		}
+	}
+}
+
+// What a program puts where the module is does not stay to break the next run.
+func TestAProgramCannotTakeTheModulesPlace(t *testing.T) {
+	s := &shop{}
+	in := event(schemas.Python, "import os\nfor n in 'callgate_tools.py', 'callgate_tools.mjs':\n  os.remove(n)\n  os.mkdir(n)\n  open(n + '/x', 'w').write('x')\nopen('left', 'w').write('x')", nil)
+	in.Job.ProgramTools = []string{"look_up"}
+	e := selling(t, s)
+	out := handle(t, e, in)
+	if !out.Run.OK() || len(out.Run.Changed) != 1 {
+		t.Errorf("%+v", out.Run)
+	}
+	next := event(schemas.Python, "from callgate_tools import look_up\nprint(look_up('tea')['job'])", nil)
+	next.Job.ProgramTools, next.Workspace = in.Job.ProgramTools, out.Workspace
+	if out := handle(t, e, next); out.Run.Stdout != "j1\n" {
+		t.Errorf("%+v", out.Run)
 	}
 }

@@ -34,9 +34,15 @@ func checkJob(j Job) Faults {
 // under: the module's own.
 var StubFiles = []string{"callgate_tools.py", "callgate_tools.mjs", "callgate_tools.js"}
 
+// IsStub reports whether a path is the module's, or beneath where it is.
+func IsStub(path string) bool {
+	first, _, _ := strings.Cut(path, "/")
+	return slices.Contains(StubFiles, first)
+}
+
 func checkReserved(faults *Faults, files []File) {
 	for i, f := range files {
-		if slices.Contains(StubFiles, f.Path) {
+		if IsStub(f.Path) {
 			faults.add(fmt.Sprintf("/files/%d/path", i), "%q is the module by which programs call program_tools; give the file another name", f.Path)
 		}
 	}

@@ -21,8 +21,14 @@ type Service struct {
 	Serve func(ctx context.Context, c net.Conn)
 }
 
-// maxServed is how many connections a service has at once; more are closed.
-const maxServed = 16
+const (
+	// maxServed is how many connections a service has at once; more are closed.
+	maxServed = 16
+	// maxAccepted is how many it takes in a run. After those nobody listens, so
+	// that the kernel refuses the rest in the program's own time: what accepts and
+	// closes is the supervisor, whom no run's limits hold.
+	maxAccepted = 4096
+)
 
 // served is a Service that listens.
 type served struct {
@@ -41,7 +47,8 @@ func serve(s Service, l net.Listener) *served {
 	v := &served{Service: s, listener: l, conns: map[net.Conn]bool{}}
 	v.ctx, v.cancel = context.WithCancel(context.Background())
 	v.work.Go(func() {
-		for {
+		defer l.Close() //nolint:errcheck // it is closed already, or nothing more is taken
+		for range maxAccepted {
 			c, err := l.Accept()
 			if err != nil {
 				return // closed

@@ -61,3 +61,23 @@ print(kept[16].recv(1))
 		t.Error("a service of nothing")
 	}
 }
+
+// Who does nothing but connect is refused by the kernel in the end.
+func TestAServiceIsNotConnectedToForEver(t *testing.T) {
+	s := newSandbox(t, Config{Node: noInterpreter})
+	spec := python(`
+import socket
+n = 0
+while n < 100000:
+    try: socket.create_connection(("tools", 1)).close()
+    except ConnectionRefusedError: break
+    except OSError: pass # the supervisor was not fast enough
+    n += 1
+print(n < 100000)
+`)
+	spec.Limits.WallMS = 60_000
+	spec.Services = []Service{{Host: "tools", Port: 1, Serve: func(context.Context, net.Conn) {}}}
+	if r := mustRun(t, s, spec); r.Stdout != "True\n" {
+		t.Errorf("%q %q %s", r.Stdout, r.Stderr, r.Detail)
+	}
+}
