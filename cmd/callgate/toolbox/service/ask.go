@@ -4,14 +4,21 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/micro"
 )
 
-// maxInstances bounds what is read of the services' answers.
-const maxInstances = 4096
+// What is kept of the services' answers. Of both, half is for instances that did
+// not answer the last time: so whatever many newcomers say, nobody who was there
+// goes unheard.
+const (
+	maxInstances = 8192
+	maxAnswers   = 64 << 20 // bytes of all
+	maxAnswer    = 2 << 20  // bytes of one; contracts that need more are given apart
+)
 
 // ask returns what the instances of all services say of themselves. They are
 // not known beforehand, so it ends when everyone that answered the last time
@@ -36,7 +43,8 @@ func (d *Discovery) ask(ctx context.Context) map[string]micro.Info {
 	for id := range d.instances {
 		missing[id] = true
 	}
-	for len(found) < maxInstances {
+	bytes := 0
+	for {
 		left := time.Until(end)
 		if len(missing) == 0 {
 			left = min(left, d.Quiet)
@@ -51,16 +59,31 @@ func (d *Discovery) ask(ctx context.Context) map[string]micro.Info {
 			break
 		}
 		var info micro.Info
-		if json.Unmarshal(msg.Data, &info) == nil && info.ID != "" {
-			found[info.ID] = info
-			delete(missing, info.ID)
+		if len(msg.Data) > maxAnswer {
+			d.say("discovery", fmt.Sprintf("an instance's answer has more than %d bytes and is not read; a contract may be given on a subject of its own", maxAnswer))
+			continue
 		}
+		if json.Unmarshal(msg.Data, &info) != nil || info.ID == "" {
+			continue
+		}
+		delete(missing, info.ID)
+		if !isTool(info) {
+			continue
+		}
+		share := 2
+		if d.instances[info.ID] {
+			share = 1
+		}
+		if bytes+len(msg.Data) > maxAnswers/share || len(found) >= maxInstances/share {
+			d.say("discovery", fmt.Sprintf("instances are left out: of newcomers at most %d, with %d bytes, are heard at once", maxInstances/2, maxAnswers/2))
+			continue
+		}
+		bytes += len(msg.Data)
+		found[info.ID] = info
 	}
 	d.instances = map[string]bool{}
-	for id, info := range found {
-		if isTool(info) {
-			d.instances[id] = true
-		}
+	for id := range found {
+		d.instances[id] = true
 	}
 	return found
 }

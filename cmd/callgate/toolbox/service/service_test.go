@@ -357,3 +357,19 @@ func TestRun(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// What is read of each answer is bounded, and one that is too long takes nobody
+// else out.
+func TestAnAnswerThatIsTooLongIsNotRead(t *testing.T) {
+	b := newBench(t, time.Second)
+	b.start(instance{name: "fine", version: "1.0.0"})
+	large := strings.Replace(contract("large", "1.0.0"), "Use it in tests.", "Use it. "+strings.Repeat("x", 3<<20), 1)
+	b.start(instance{name: "large", version: "1.0.0", contract: large})
+	b.look()
+	if _, ok := b.registry.Entry("fine@1.0.0"); !ok {
+		t.Error("the other tool is gone")
+	}
+	if _, ok := b.registry.Entry("large@1.0.0"); ok || !strings.Contains(b.log.String(), "more than 2097152 bytes and is not read") {
+		t.Errorf("read, or not told:\n%s", b.log.String())
+	}
+}
