@@ -57,32 +57,18 @@ func (x *Exchanges) Flush(ctx context.Context) {
 
 // List returns what is kept of a job, oldest first.
 func (x *Exchanges) List(ctx context.Context, tenant, job string) ([]schemas.Exchange, error) {
-	stream, err := x.js.Stream(ctx, StreamExchanges)
-	if err != nil {
-		return nil, fmt.Errorf("list exchanges: %w", err)
-	}
-	filter := ExchangeSubject(tenant, job, "*")
-	// The sum of an unknown number of subjects: an ordered consumer knows when it
-	// has seen the last of them.
-	consumer, err := stream.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{FilterSubjects: []string{filter}})
-	if err != nil {
-		return nil, fmt.Errorf("list exchanges of job %s: %w", job, err)
-	}
-	info, err := consumer.Info(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("list exchanges of job %s: %w", job, err)
-	}
-	list := make([]schemas.Exchange, 0, info.NumPending)
-	for range info.NumPending {
-		msg, err := consumer.Next(jetstream.FetchContext(ctx))
-		if err != nil {
-			return nil, fmt.Errorf("list exchanges of job %s: after %d of %d: %w", job, len(list), info.NumPending, err)
-		}
+	var list []schemas.Exchange
+	cfg := jetstream.ConsumerConfig{FilterSubjects: []string{ExchangeSubject(tenant, job, "*")}}
+	err := scan(ctx, x.js, StreamExchanges, cfg, func(msg jetstream.Msg) error {
 		var e schemas.Exchange
 		if err := json.Unmarshal(msg.Data(), &e); err != nil {
-			return nil, fmt.Errorf("read exchange %s: %w", msg.Subject(), err)
+			return fmt.Errorf("exchange %s: %w", msg.Subject(), err)
 		}
 		list = append(list, e)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list exchanges of job %s: %w", job, err)
 	}
 	return list, nil
 }

@@ -19,54 +19,37 @@ func (l *Log) FindCall(ctx context.Context, tenant string, id schemas.CallID) ([
 	if err := schemas.CheckName("tenant", tenant); err != nil {
 		return nil, err
 	}
-	s, err := l.handle(ctx)
-	if err != nil {
-		return nil, err
-	}
-	cons, err := s.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{
+	cfg := jetstream.ConsumerConfig{
 		FilterSubjects: []string{
 			jobPrefix + string(schemas.StateToolCalling) + ".*." + tenant + ".*",
 			jobPrefix + string(schemas.RecordCalling) + ".*." + tenant + ".*",
 			jobPrefix + string(schemas.StatePlanning) + ".*." + tenant + ".*",
 		},
 		DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: max(id.Turn, 1),
+	}
+	var found []schemas.Envelope
+	needle := []byte(`"` + id.String() + `"`)
+	moved := []byte(`"spilled":`) // a large round is in the object store
+	err := scan(ctx, l.js, StreamLog, cfg, func(m jetstream.Msg) error {
+		if !bytes.Contains(m.Data(), needle) && !bytes.Contains(m.Data(), moved) {
+			return nil
+		}
+		meta, err := m.Metadata()
+		if err != nil {
+			return err
+		}
+		env, err := l.decode(ctx, m.Subject(), m.Data(), meta.Sequence.Stream)
+		var missing *MissingBlobError
+		if err != nil && !errors.As(err, &missing) {
+			return err
+		}
+		if env.Intent != nil || env.Round != nil {
+			found = append(found, env)
+		}
+		return nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("find call %s: %w", id, err)
 	}
-	defer done(ctx, l.js, StreamLog, cons)
-	var found []schemas.Envelope
-	needle := []byte(`"` + id.String() + `"`)
-	moved := []byte(`"spilled":`) // a large round is in the object store
-	for {
-		batch, err := cons.FetchNoWait(500)
-		if err != nil {
-			return nil, fmt.Errorf("find call %s: %w", id, err)
-		}
-		n := 0
-		for m := range batch.Messages() {
-			n++
-			if !bytes.Contains(m.Data(), needle) && !bytes.Contains(m.Data(), moved) {
-				continue
-			}
-			meta, err := m.Metadata()
-			if err != nil {
-				return nil, fmt.Errorf("find call %s: %w", id, err)
-			}
-			env, err := l.decode(ctx, m.Subject(), m.Data(), meta.Sequence.Stream)
-			var missing *MissingBlobError
-			if err != nil && !errors.As(err, &missing) {
-				return nil, fmt.Errorf("find call %s: %w", id, err)
-			}
-			if env.Intent != nil || env.Round != nil {
-				found = append(found, env)
-			}
-		}
-		if err := batch.Error(); err != nil {
-			return nil, fmt.Errorf("find call %s: %w", id, err)
-		}
-		if n == 0 {
-			return found, nil
-		}
-	}
+	return found, nil
 }

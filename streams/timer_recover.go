@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"callgate.dev/schemas"
 
@@ -33,36 +32,17 @@ func (k *Waker) Recover(ctx context.Context) (int, error) {
 }
 
 func (k *Waker) lastWaits(ctx context.Context) ([]uint64, error) {
-	consumer, err := k.Log.js.OrderedConsumer(ctx, StreamLog, jetstream.OrderedConsumerConfig{
-		FilterSubjects: []string{StateSubject(schemas.RecordWaiting)}, DeliverPolicy: jetstream.DeliverLastPerSubjectPolicy, HeadersOnly: true,
-	})
-	if err != nil {
-		return nil, err
-	}
-	defer done(ctx, k.Log.js, StreamLog, consumer)
 	var seqs []uint64
-	for {
-		batch, err := consumer.Fetch(500, jetstream.FetchMaxWait(50*time.Millisecond))
-		if err != nil {
-			return nil, err
+	err := scan(ctx, k.Log.js, StreamLog, jetstream.ConsumerConfig{
+		FilterSubjects: []string{StateSubject(schemas.RecordWaiting)}, DeliverPolicy: jetstream.DeliverLastPerSubjectPolicy, HeadersOnly: true,
+	}, func(m jetstream.Msg) error {
+		meta, err := m.Metadata()
+		if err == nil {
+			seqs = append(seqs, meta.Sequence.Stream)
 		}
-		pending := uint64(0)
-		n := 0
-		for m := range batch.Messages() {
-			meta, err := m.Metadata()
-			if err != nil {
-				return nil, err
-			}
-			seqs, pending = append(seqs, meta.Sequence.Stream), meta.NumPending
-			n++
-		}
-		if err := batch.Error(); err != nil {
-			return nil, err
-		}
-		if n == 0 || pending == 0 {
-			return seqs, nil
-		}
-	}
+		return err
+	})
+	return seqs, err
 }
 
 func (k *Waker) rearm(ctx context.Context, seq uint64) (bool, error) {
