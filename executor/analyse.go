@@ -25,14 +25,21 @@ func (e *Executor) analyse(ctx context.Context, lang schemas.Language, source []
 	if err != nil {
 		return facts, false, fmt.Errorf("analyse the program: %w", err)
 	}
-	res, err := e.sandboxed(ctx, sandbox.Spec{
+	spec := sandbox.Spec{
 		Language: lang,
 		Args:     append(append([]string{}, script.Flags...), script.Name),
 		Files:    append([]schemas.File{{Path: script.Name, Data: script.Source}}, script.Files...),
 		Stdin:    source,
 		Ahead:    true, // it reads the source before it does anything
 		Limits:   e.analyserLimits(),
-	})
+	}
+	res, err := e.sandboxed(ctx, spec)
+	if err == nil && broughtDown(res.RunReport) {
+		// A program is not refused for what befell one interpreter: what brings
+		// its parser down does so again, in one that was started for it.
+		spec.Ahead = false
+		res, err = e.sandboxed(ctx, spec)
+	}
 	if err != nil {
 		return facts, false, fmt.Errorf("analyse the program: %w", err)
 	}
@@ -42,7 +49,7 @@ func (e *Executor) analyse(ctx context.Context, lang schemas.Language, source []
 	case res.Class != nil && *res.Class == schemas.ClassWallTimeout:
 		return facts, false, fmt.Errorf("analyse the program: %w", schemas.Errorf(schemas.ClassSandboxUnavailable,
 			"the parser took %v on the clock and %.0f ms of processor time: this machine is overloaded", e.config.AnalyserTimeout, res.CPUMS))
-	case res.Signal != nil || res.Status == schemas.RunKilled || res.Status == schemas.RunTimeout:
+	case broughtDown(res.RunReport):
 		return unparsed(lang, source, res.RunReport), true, nil
 	}
 	facts, err = e.config.Analyser.Facts(lang, source, res.StdoutBytes(), contract)
@@ -51,6 +58,14 @@ func (e *Executor) analyse(ctx context.Context, lang schemas.Language, source []
 			err, res.ExitCode, clipped(res.StderrBytes(), 1024))
 	}
 	return facts, true, nil
+}
+
+// broughtDown says that a parser was ended, other than by the clock.
+func broughtDown(r schemas.RunReport) bool {
+	if r.Class != nil && *r.Class == schemas.ClassWallTimeout {
+		return false
+	}
+	return r.Signal != nil || r.Status == schemas.RunKilled || r.Status == schemas.RunTimeout
 }
 
 // unparsed are the facts of a program that its own parser did not survive: one

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"callgate.dev/executor"
+	"callgate.dev/executor/sandbox"
 	"callgate.dev/schemas"
 )
 
@@ -76,5 +77,40 @@ func TestAnAnalyserThatFails(t *testing.T) {
 	a := &scripted{script: "import sys; print('it broke', file=sys.stderr); sys.exit(4)", facts: why}
 	if _, err := inspect(t, a, 0); !errors.Is(err, why) || !strings.Contains(err.Error(), "it broke") || !strings.Contains(err.Error(), "status 4") {
 		t.Fatalf("%v does not tell what the analyser said", err)
+	}
+}
+
+// What befell one interpreter that waited says nothing about the program.
+func TestAParserThatWasEndedIsAskedOnceMore(t *testing.T) {
+	box, err := sandbox.New(sandbox.Config{Node: "none", Warm: true, AheadStart: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer box.Close()
+	// An interpreter that was started ahead has a pipe as its input.
+	a := &scripted{script: "import os, stat\nif stat.S_ISFIFO(os.fstat(0).st_mode): os.kill(os.getpid(), 9)\nprint('read')"}
+	script, _ := a.Script(schemas.Python)
+	timeout := time.Minute
+	spec := sandbox.Spec{
+		Language: schemas.Python, Args: append(script.Flags, script.Name), Stdin: []byte("x"), Ahead: true,
+		Files:  append([]schemas.File{{Path: script.Name, Data: script.Source}}, script.Files...),
+		Limits: sandbox.Limits{WallMS: timeout.Milliseconds(), CPUMS: 5_000, OutputBytes: 8 << 20},
+	}
+	if err := box.Await(t.Context(), spec); err != nil {
+		t.Fatal(err)
+	}
+	if res, err := box.Run(t.Context(), spec); err != nil || res.Signal == nil {
+		t.Fatalf("the waiting interpreter was not ended: %+v, %v", res.RunReport, err)
+	}
+	if err := box.Await(t.Context(), spec); err != nil {
+		t.Fatal(err)
+	}
+	e, err := executor.New(executor.Config{Sandbox: box, Analyser: a, AnalyserTimeout: timeout})
+	if err != nil {
+		t.Fatal(err)
+	}
+	facts, err := e.Inspect(t.Context(), schemas.Python, []byte("the program"), nil)
+	if err != nil || !facts.Parses || facts.CodeHash != "read\n" {
+		t.Fatalf("%+v, %v", facts, err)
 	}
 }
