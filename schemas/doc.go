@@ -14,14 +14,15 @@
 //	idle              ─► planning
 //	planning          ─► planning · tool_calling · sandbox_execution · verification
 //	tool_calling      ─► planning · sandbox_execution
-//	sandbox_execution ─► planning · tool_calling · verification
+//	sandbox_execution ─► planning · tool_calling · sandbox_execution · verification
 //	verification      ─► planning · completed
 //	awaiting_human    ─► planning · tool_calling · sandbox_execution · verification
 //	any live state    ─► failed · cancelled · awaiting_human
 //
 // Two edges back to planning are not replans: call results are the next turn.
 // A rejected answer is the next attempt, and so is an answer that could not be
-// read (the edge from planning to itself).
+// read (the edge from planning to itself). The edge from sandbox_execution to
+// itself is a conservative retry, see [Degradation]: no attempt, and no turn.
 //
 // # The event is the command
 //

@@ -51,6 +51,12 @@ type Envelope struct {
 	// Approved are the subjects of reviews that a person approved of.
 	Approved []string `json:"approved,omitempty"`
 
+	// Degraded are the steps that were taken since the job kept failing, in order.
+	Degraded []Degradation `json:"degraded,omitempty"`
+	// Failures counts the answers that failed in the mode that the model is asked
+	// in, where a policy may change it.
+	Failures int `json:"failures,omitempty"`
+
 	// Tools are those that the model was offered first, as name@version, where
 	// one of them is not built in: a job keeps the versions that it began with.
 	Tools []string `json:"tools,omitempty"`

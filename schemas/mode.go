@@ -28,6 +28,25 @@ func (j Job) Coded() bool {
 		(j.Tools == nil || len(*j.Tools) == 0) && (j.ToolChoice == "" || j.ToolChoice == ChoiceAuto || j.ToolChoice == ChoiceNone)
 }
 
+// OtherMode returns the mode that a job may be asked in instead, if its contract
+// has a place for it. A job that names its mode stays in it.
+func (j Job) OtherMode() (Mode, bool) {
+	if j.Mode != "" && j.Mode != ModeAuto {
+		return "", false
+	}
+	if j.Coded() {
+		if j.Tools != nil || j.ToolChoice == ChoiceNone {
+			return "", false
+		}
+		return ModeTools, true
+	}
+	c := j.Contract
+	if c != nil && (c.Entrypoint != nil || c.Tests != "") || ChosenTool(j.ToolChoice) != "" || j.ToolChoice == ChoiceRequired {
+		return "", false
+	}
+	return ModeCode, true
+}
+
 // CodeInput is what a program reads from standard input in code mode. Times with
 // a zone are in UTC.
 type CodeInput struct {

@@ -44,7 +44,7 @@ func (e Envelope) Succeed(data any) Envelope {
 }
 
 func (e Envelope) metadata() Metadata {
-	m := Metadata{Attempts: e.Attempt, Turns: e.Turn, Tokens: e.Spent.Tokens()}
+	m := Metadata{Attempts: e.Attempt, Turns: e.Turn, Tokens: e.Spent.Tokens(), Degraded: e.Degraded}
 	if e.Facts != nil {
 		m.CodeHash = e.Facts.CodeHash
 	}

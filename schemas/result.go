@@ -63,6 +63,8 @@ type Metadata struct {
 	Tokens          int        `json:"tokens"`
 	Isolation       *Isolation `json:"isolation"`
 	Warnings        []Finding  `json:"warnings,omitempty"`
+	// Degraded are the steps that were taken since the job kept failing.
+	Degraded []Degradation `json:"degraded,omitempty"`
 }
 
 // Outcome is what is published on a job's result subject and returned to a

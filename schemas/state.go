@@ -42,7 +42,7 @@ var transitions = map[State][]State{
 	StateIdle:             {StatePlanning},
 	StatePlanning:         {StatePlanning, StateToolCalling, StateSandboxExecution, StateVerification},
 	StateToolCalling:      {StatePlanning, StateSandboxExecution},
-	StateSandboxExecution: {StatePlanning, StateToolCalling, StateVerification},
+	StateSandboxExecution: {StatePlanning, StateToolCalling, StateSandboxExecution, StateVerification},
 	StateVerification:     {StatePlanning, StateCompleted},
 	StateAwaitingHuman:    {StatePlanning, StateToolCalling, StateSandboxExecution, StateVerification},
 }

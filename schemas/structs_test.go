@@ -40,6 +40,7 @@ var described = map[string]any{
 	"result#":                      Outcome{},
 	"result#/$defs/result":         Result{},
 	"result#/$defs/metadata":       Metadata{},
+	"result#/$defs/degradation":    Degradation{},
 	"tool#":                        ToolContract{},
 	"tool#/$defs/tool_example":     ToolExample{},
 	"facts#":                       Facts{},
@@ -240,6 +241,8 @@ func TestEnumsMatchSchemas(t *testing.T) {
 		"start":         {"cold", "forked", "prepared"},
 		"apart":         {"", "fresh"},
 		"decision":      {"approved", "rejected"},
+		"degrade_step":  texts(DegradeSteps),
+		"mode":          texts(Modes),
 		"severity":      {"warning", "error"},
 		"result_status": {"success", "error", "partial_success"},
 	} {

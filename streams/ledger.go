@@ -180,16 +180,16 @@ func (l *Ledger) clear(ctx context.Context, tenant string, a *account, id string
 func (l *Ledger) change(ctx context.Context, tenant string, b schemas.Budget, act func(*account) error) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for {
-		a, before, revision, err := l.read(ctx, tenant)
+	return rewrite(ctx, l.kv, accountKey(tenant), func(before []byte) ([]byte, error) {
+		a, err := readAccount(before)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		now := l.Now().UTC()
 		for id, h := range a.Held {
 			if now.After(h.Until) {
 				if err := l.clear(ctx, tenant, &a, id); err != nil {
-					return err
+					return nil, err
 				}
 			}
 		}
@@ -197,43 +197,21 @@ func (l *Ledger) change(ctx context.Context, tenant string, b schemas.Budget, ac
 			a.Began, a.Spent = began, schemas.Amount{}
 		}
 		if err := act(&a); err != nil {
-			return err
+			return nil, err
 		}
-		after, err := json.Marshal(a)
-		if err != nil {
-			return fmt.Errorf("write the account of %s: %w", tenant, err)
-		}
-		if string(after) == string(before) {
-			return nil
-		}
-		_, err = l.kv.Update(ctx, accountKey(tenant), after, revision)
-		var api *jetstream.APIError
-		switch {
-		case err == nil:
-			return nil
-		case errors.As(err, &api) && api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence:
-			continue // another process was faster
-		}
-		return fmt.Errorf("write the account of %s: %w", tenant, err)
-	}
+		return json.Marshal(a)
+	})
 }
 
-func (l *Ledger) read(ctx context.Context, tenant string) (a account, before []byte, revision uint64, err error) {
-	e, err := l.kv.Get(ctx, accountKey(tenant))
-	switch {
-	case errors.Is(err, jetstream.ErrKeyNotFound):
-	case err != nil:
-		return a, nil, 0, fmt.Errorf("read the account of %s: %w", tenant, err)
-	default:
-		before, revision = e.Value(), e.Revision()
-		if err := json.Unmarshal(before, &a); err != nil {
-			return a, nil, 0, fmt.Errorf("read the account of %s: %w", tenant, err)
-		}
+// readAccount reads an account's value, which may be missing.
+func readAccount(value []byte) (a account, err error) {
+	if len(value) > 0 {
+		err = json.Unmarshal(value, &a)
 	}
 	if a.Held == nil {
 		a.Held = map[string]hold{}
 	}
-	return a, before, revision, nil
+	return a, err
 }
 
 // paid returns what a call came to, if it was settled.
@@ -254,7 +232,14 @@ func (l *Ledger) paid(ctx context.Context, tenant, id string) (spent schemas.Amo
 // Spent returns what a tenant has spent in the period that is under way.
 func (l *Ledger) Spent(ctx context.Context, tenant string) (schemas.Amount, error) {
 	b, ok := l.budget(tenant)
-	a, _, _, err := l.read(ctx, tenant)
+	e, err := l.kv.Get(ctx, accountKey(tenant))
+	if errors.Is(err, jetstream.ErrKeyNotFound) {
+		return schemas.Amount{}, nil
+	}
+	if err != nil {
+		return schemas.Amount{}, fmt.Errorf("read the account of %s: %w", tenant, err)
+	}
+	a, err := readAccount(e.Value())
 	if err != nil || !ok || !a.Began.Equal(l.Now().UTC().Truncate(b.Period)) {
 		return schemas.Amount{}, err
 	}

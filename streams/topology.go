@@ -26,6 +26,8 @@ const (
 	BucketBlobs   = "callgate_blobs"   // object store
 	BucketBudgets = "callgate_budgets" // key-value: what tenants spend
 	BucketPure    = "callgate_pure"    // key-value: what pure tools returned
+
+	BucketDegraded = "callgate_degraded" // key-value: what tenants' jobs failed and degraded
 )
 
 // The durable consumers that provisioning makes; those of admission, one a
@@ -121,7 +123,7 @@ func NewTopology(c TopologyConfig) (Topology, error) {
 	}
 	c = c.orDefault()
 	t := Topology{Streams: []jetstream.StreamConfig{
-		logStream(c), submitStream(c), rejectedStream(c), resultsStream(c), callsStream(c), timersStream(c), blobsBucket(c), exchangesStream(c), budgetsBucket(c), pureBucket(c),
+		logStream(c), submitStream(c), rejectedStream(c), resultsStream(c), callsStream(c), timersStream(c), blobsBucket(c), exchangesStream(c), budgetsBucket(c), pureBucket(c), degradedBucket(c),
 	}}
 	for _, state := range schemas.WorkStates {
 		for _, lane := range schemas.Lanes {

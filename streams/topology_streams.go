@@ -116,3 +116,14 @@ func pureBucket(c TopologyConfig) jetstream.StreamConfig {
 		Discard: jetstream.DiscardOld, AllowRollup: true, DenyDelete: true, AllowDirect: true,
 	}
 }
+
+// degradedBucket is read through its leader, as accounts are. What is not
+// written for the period that is counted says nothing any more.
+func degradedBucket(c TopologyConfig) jetstream.StreamConfig {
+	return jetstream.StreamConfig{
+		Name: "KV_" + BucketDegraded, Description: "what tenants' jobs failed and degraded in the last hour",
+		Subjects: []string{"$KV." + BucketDegraded + ".>"},
+		Storage:  jetstream.FileStorage, Replicas: c.Replicas, MaxMsgsPerSubject: 1, MaxAge: schemas.DegradePeriod,
+		Discard: jetstream.DiscardNew, AllowRollup: true, DenyDelete: true,
+	}
+}
