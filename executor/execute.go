@@ -39,26 +39,26 @@ const (
 )
 
 // execute runs a program that a model wrote as a tool call.
-func (e *Executor) execute(ctx context.Context, call schemas.Call, lang schemas.Language, tree workspace.Tree, limits schemas.Limits, how manner) (schemas.CallResult, workspace.Tree, error) {
+func (e *Executor) execute(ctx context.Context, call schemas.Call, lang schemas.Language, tree workspace.Tree, limits schemas.Limits, how manner) (schemas.CallResult, *schemas.RunReport, workspace.Tree, error) {
 	result := schemas.CallResult{CallID: call.ID}
 	var args executeArgs
 	if err := arguments(call.Arguments, &args); err != nil || args.Code == nil {
 		result.Error = schemas.Errorf(schemas.ClassArgumentsInvalid, "arguments: expected an object with the program as text in \"code\"")
-		return result, tree, nil
+		return result, nil, tree, nil
 	}
 	source := []byte(*args.Code)
 	report, after, err := e.run(ctx, program{lang: lang, source: source, module: isModule(lang, source), limits: limits, manner: how}, tree)
 	if err != nil {
-		return result, tree, err
+		return result, nil, tree, err
 	}
 	result.DurationMS = int64(report.WallMS)
 	if !report.OK() {
 		result.Error = failure(report)
 	}
 	if result.Output, err = encode(shown(report)); err != nil {
-		return result, tree, err
+		return result, nil, tree, err
 	}
-	return result, after, nil
+	return result, &report, after, nil
 }
 
 // failure puts into one message what a model needs to mend its program: what

@@ -33,6 +33,8 @@ type Config struct {
 	// Ask are the rules by which a person decides before a run; see
 	// schemas.AskRules. Default none.
 	Ask []string
+	// Degrade counts conservative retries; nil makes none.
+	Degrade schemas.Degrader
 	// Workspace bounds what is kept between runs. A job's disk_bytes bound it
 	// further; a job that asks for more fails with quota_exceeded. Default 1024
 	// files and 1 GiB.
@@ -168,20 +170,26 @@ const overhead = 3 * time.Second
 // the work around them: the analyser's, the run's and the tests' for code, the
 // sum of the calls' for calls. It is at most the job's wall_ms.
 func (e *Executor) Deadline(in schemas.Envelope) time.Duration {
-	limits := in.Job.Limits.OrDefault()
-	run := milliseconds(limits.RunTimeoutMS)
+	in.Job.Limits = in.Job.Limits.OrDefault()
+	return min(e.need(in), milliseconds(in.Job.Limits.WallMS))
+}
+
+// need is the same without the bound of the job.
+func (e *Executor) need(in schemas.Envelope) time.Duration {
 	d := overhead
-	if in.Round != nil && !in.Round.Done() {
+	switch {
+	case in.Round != nil && !in.Round.Done():
 		for _, call := range sandboxCalls(in.Round) {
-			d += callTimeout(call, limits)
+			d += callTimeout(in, call)
 		}
-	} else {
+	case in.Code != nil:
+		run := milliseconds(in.Job.Limits.WithRoom(in.Retries(in.Code.Digest)).RunTimeoutMS)
 		d += e.config.AnalyserTimeout + run
 		if c := in.Job.Contract; c != nil && c.Tests != "" {
 			d += run
 		}
 	}
-	return min(d, milliseconds(limits.WallMS))
+	return d
 }
 
 func milliseconds(ms int64) time.Duration { return time.Duration(ms) * time.Millisecond }

@@ -33,10 +33,20 @@ func (e *Executor) round(ctx context.Context, in schemas.Envelope, how manner) (
 		}
 		tree := before
 		for _, call := range calls {
-			var result schemas.CallResult
-			if result, tree, err = e.call(ctx, in, call, tree, how); err != nil {
+			result, after, report, err := e.call(ctx, in, call, tree, how)
+			var again *schemas.Degradation
+			if err == nil && call.Effect != schemas.Effectful {
+				again, err = e.retry(ctx, in, call.ID, report)
+			}
+			if err != nil {
 				return schemas.Envelope{}, fmt.Errorf("call %s (%s): %w", call.ID, call.Tool, err)
 			}
+			if again != nil { // from the tree before it
+				next.State = schemas.StateSandboxExecution
+				next.Workspace, err = e.save(ctx, in, before, tree)
+				return next.Degrade(*again), err
+			}
+			tree = after
 			if err := round.Bind(result); err != nil {
 				return schemas.Envelope{}, schemas.Permanent(err)
 			}
@@ -69,31 +79,37 @@ func sandboxCalls(r *schemas.Round) []schemas.Call {
 }
 
 // callTimeout is what a call may take: what its contract says, or less where
-// its arguments do. No call outlives the job's limit of a run.
-func callTimeout(call schemas.Call, limits schemas.Limits) time.Duration {
+// its arguments do, unless that was too little before. No call outlives the
+// job's limit of a run.
+func callTimeout(in schemas.Envelope, call schemas.Call) time.Duration {
+	earlier := in.Retries(call.ID)
+	limits := in.Job.Limits.OrDefault().WithRoom(earlier)
 	ms := cmp.Or(max(call.TimeoutMS, 0), limits.RunTimeoutMS)
+	short := slices.ContainsFunc(earlier, func(d schemas.Degradation) bool { return d.Class == schemas.ClassWallTimeout })
 	var args executeArgs
-	if err := json.Unmarshal(call.Arguments, &args); err == nil && args.TimeoutMS >= 1 {
+	if err := json.Unmarshal(call.Arguments, &args); err == nil && args.TimeoutMS >= 1 && !short {
 		ms = min(ms, int64(args.TimeoutMS))
 	}
 	return milliseconds(min(ms, limits.RunTimeoutMS))
 }
 
 // call runs one call. What it did wrong is in the result; then the tree is as
-// it was, but for what a program wrote before it failed.
-func (e *Executor) call(ctx context.Context, in schemas.Envelope, call schemas.Call, tree workspace.Tree, how manner) (schemas.CallResult, workspace.Tree, error) {
-	limits := in.Job.Limits
+// it was, but for what a program wrote before it failed. The report is that of
+// a program which ran in this delivery.
+func (e *Executor) call(ctx context.Context, in schemas.Envelope, call schemas.Call, tree workspace.Tree, how manner) (_ schemas.CallResult, _ workspace.Tree, report *schemas.RunReport, _ error) {
+	how, limits := retried(in, call.ID, how.apart(call.Isolation))
+	limits.RunTimeoutMS = callTimeout(in, call).Milliseconds()
 	var out any
 	var err error
 	result := schemas.CallResult{CallID: call.ID}
 	name, _, _ := strings.Cut(call.Tool, "@")
-	how = how.apart(call.Isolation)
 	if tool, ok := e.config.Tools[call.Tool]; ok {
-		limits.RunTimeoutMS = callTimeout(call, limits).Milliseconds()
 		how.tools = nil // a tool is not the job's program
-		return e.declared(ctx, in, call, tree, func() (schemas.CallResult, workspace.Tree, error) {
-			return e.command(ctx, call, tool, tree, limits, how)
+		result, tree, err := e.declared(ctx, in, call, tree, func() (result schemas.CallResult, after workspace.Tree, err error) {
+			result, report, after, err = e.command(ctx, call, tool, tree, limits, how)
+			return result, after, err
 		})
+		return result, tree, report, err
 	}
 	switch name {
 	case schemas.ToolExecutePython, schemas.ToolExecuteJavaScript:
@@ -101,10 +117,11 @@ func (e *Executor) call(ctx context.Context, in schemas.Envelope, call schemas.C
 		if name == schemas.ToolExecuteJavaScript {
 			lang = schemas.JavaScript
 		}
-		limits.RunTimeoutMS = callTimeout(call, limits).Milliseconds()
-		return e.declared(ctx, in, call, tree, func() (schemas.CallResult, workspace.Tree, error) {
-			return e.execute(ctx, call, lang, tree, limits, how)
+		result, tree, err := e.declared(ctx, in, call, tree, func() (result schemas.CallResult, after workspace.Tree, err error) {
+			result, report, after, err = e.execute(ctx, call, lang, tree, limits, how)
+			return result, after, err
 		})
+		return result, tree, report, err
 	case schemas.ToolReadFile:
 		out, err = readFile(tree, call.Arguments)
 	case schemas.ToolWriteFile:
@@ -116,15 +133,15 @@ func (e *Executor) call(ctx context.Context, in schemas.Envelope, call schemas.C
 	}
 	if fault := (*schemas.Error)(nil); errors.As(err, &fault) {
 		result.Error = fault
-		return result, tree, nil
+		return result, tree, nil, nil
 	}
 	if err != nil {
-		return result, tree, err
+		return result, tree, nil, err
 	}
 	if result.Output, err = encode(out); err != nil {
-		return result, tree, err
+		return result, tree, nil, err
 	}
-	return result, tree, nil
+	return result, tree, nil, nil
 }
 
 // declared runs a program of a call, once where it has hosts.

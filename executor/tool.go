@@ -19,7 +19,7 @@ type Tool struct {
 
 // command runs a call of a tool that is a program. What the program wrote into
 // the workspace stays, as with any other program.
-func (e *Executor) command(ctx context.Context, call schemas.Call, tool Tool, tree workspace.Tree, limits schemas.Limits, how manner) (schemas.CallResult, workspace.Tree, error) {
+func (e *Executor) command(ctx context.Context, call schemas.Call, tool Tool, tree workspace.Tree, limits schemas.Limits, how manner) (schemas.CallResult, *schemas.RunReport, workspace.Tree, error) {
 	result := schemas.CallResult{CallID: call.ID}
 	stdin := call.Arguments
 	if len(stdin) == 0 {
@@ -29,15 +29,15 @@ func (e *Executor) command(ctx context.Context, call schemas.Call, tool Tool, tr
 		lang: tool.Language, source: tool.Source, module: isModule(tool.Language, tool.Source), stdin: stdin, limits: limits, manner: how,
 	}, tree)
 	if err != nil {
-		return result, tree, err
+		return result, nil, tree, err
 	}
 	result.DurationMS = int64(report.WallMS)
 	if !report.OK() {
 		result.Error = failure(report)
-		return result, after, nil
+		return result, &report, after, nil
 	}
 	result.Output, result.Error = tool.result(report.StdoutBytes(), report.StdoutTruncated)
-	return result, after, nil
+	return result, &report, after, nil
 }
 
 // result reads what a tool printed. It is one JSON value and nothing beside.
@@ -67,8 +67,8 @@ func (e *Executor) TryTool(ctx context.Context, call schemas.Call) error {
 		return schemas.Errorf(schemas.ClassUnknownTool, "no tool %q", call.Tool)
 	}
 	limits := schemas.Limits{}.OrDefault()
-	limits.RunTimeoutMS = callTimeout(call, limits).Milliseconds()
-	result, _, err := e.command(ctx, call, tool, workspace.Tree{}, limits, manner{})
+	limits.RunTimeoutMS = callTimeout(schemas.Envelope{}, call).Milliseconds()
+	result, _, _, err := e.command(ctx, call, tool, workspace.Tree{}, limits, manner{})
 	if err == nil && result.Error != nil {
 		return result.Error
 	}

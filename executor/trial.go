@@ -29,8 +29,9 @@ func (e *Executor) trial(ctx context.Context, in schemas.Envelope, how manner) (
 	if err != nil {
 		return schemas.Envelope{}, err
 	}
+	how, limits := retried(in, in.Code.Digest, how)
 	t := trial{executor: e, before: before, after: before, program: program{
-		lang: in.Code.Language, source: source, limits: in.Job.Limits, module: facts.SourceType == "module", manner: how,
+		lang: in.Code.Language, source: source, limits: limits, module: facts.SourceType == "module", manner: how,
 		stdin: in.Code.Input,
 	}}
 	if c := in.Job.Contract; c != nil {
@@ -48,6 +49,14 @@ func (e *Executor) trial(ctx context.Context, in schemas.Envelope, how manner) (
 		return schemas.Envelope{}, err
 	}
 	next.Run, next.Tests = t.run, t.tested
+	again, err := e.retry(ctx, in, in.Code.Digest, t.tested, t.run)
+	if err != nil {
+		return schemas.Envelope{}, err
+	}
+	if again != nil {
+		next.State = schemas.StateSandboxExecution
+		return next.Degrade(*again), nil
+	}
 	if t.run.OK() && (t.tested == nil || t.tested.OK()) {
 		if next.Workspace, err = e.save(ctx, in, t.before, t.after); err != nil {
 			return schemas.Envelope{}, err

@@ -64,7 +64,7 @@ func rejectedBefore(in schemas.Envelope, digest, what string) *schemas.Error {
 			continue
 		}
 		why, index, known := prompt.FindRejection(in.Conversation, i+1)
-		if known && slices.ContainsFunc(in.Conversation[index:], func(m schemas.Message) bool { return m.Role == schemas.RoleTool }) {
+		if known && slices.ContainsFunc(in.Conversation[index:], func(m schemas.Message) bool { return m.Role == schemas.RoleTool || isChange(m) }) {
 			return nil
 		}
 		if !known {

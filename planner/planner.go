@@ -33,6 +33,10 @@ type Config struct {
 	Prices map[string]Price
 	// Ledger bounds what tenants spend; nil bounds nothing.
 	Ledger schemas.Ledger
+	// Degrade counts what failed, for a policy of degrading; nil where there is
+	// none. ChangeMode lets a job that keeps failing go on in its other mode.
+	Degrade    schemas.Degrader
+	ChangeMode bool
 }
 
 const (
@@ -108,9 +112,17 @@ func (p *Planner) plan(ctx context.Context, in schemas.Envelope) (schemas.Envelo
 	if in.Job.Code != "" && in.Turn == 0 && in.Attempt == 0 {
 		return tryProgram(in, in, in.Job.Code), nil
 	}
+	before := len(in.Degraded)
+	in, err := p.degrade(ctx, in)
+	if err != nil {
+		return schemas.Envelope{}, fmt.Errorf("plan job %s: %w", in.JobID, err)
+	}
 	said, err := conversation(in)
 	if err != nil {
 		return schemas.Envelope{}, fmt.Errorf("plan job %s: %w", in.JobID, err)
+	}
+	if len(in.Degraded) > before {
+		said = append(said, schemas.Message{Role: schemas.RoleUser, Content: changed[in.Job.Mode]})
 	}
 	contracts, err := p.offered(in)
 	if err != nil {

@@ -1,10 +1,16 @@
 package planner
 
 import (
+	"slices"
+
 	"callgate.dev/planner/prompt"
 	"callgate.dev/planner/window"
 	"callgate.dev/schemas"
 )
+
+func called(said []schemas.Message) bool {
+	return slices.ContainsFunc(said, func(m schemas.Message) bool { return len(m.Calls) > 0 })
+}
 
 // assemble makes the request: what holds for every job, this job, and what was
 // said since, as far as the model's window holds it.
@@ -15,7 +21,13 @@ func (p *Planner) assemble(in schemas.Envelope, said []schemas.Message, tools []
 		callable = nil
 	}
 	if in.Job.Coded() {
-		tools, callable, choice = nil, nil, ""
+		callable = nil
+		// Servers want to know the tools of the calls in a conversation.
+		if called(said) {
+			choice = schemas.ChoiceNone
+		} else {
+			tools, choice = nil, ""
+		}
 	}
 	system, err := prompt.System(in.Job, callable)
 	if err != nil {
