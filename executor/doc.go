@@ -14,7 +14,8 @@
 //	       ├─ facts      the parser's, in a sandbox of its own; remembered by content
 //	       ├─ gate       does not parse, or a finding refuses it ─► verification, nothing ran
 //	       ├─ tests      program and tests as one, on a copy of the workspace that is dropped
-//	       └─ program    alone, in the workspace ─► snapshot ─► verification
+//	       ├─ program    alone, in the workspace ─► snapshot ─► verification
+//	       └─ retry      out of time, memory or a library ─► sandbox_execution, at most twice
 //
 // # When the program runs alone
 //
@@ -51,6 +52,15 @@
 // wrote, failed or not, as in an interactive session. What cannot be kept
 // (beyond the limits of package workspace) is class disk_limit, and the
 // workspace stays as it was.
+//
+// # Conservative retries
+//
+// Where an operator wants it, a trial or a call that failed of time, memory or a
+// missing import goes back to sandbox_execution, at most twice, and not to
+// verification or to the model: it is run again from the workspace as it was, in
+// an interpreter of its own, with twice the room of what it failed of. Not one
+// with hosts, none that made an effectful call, and none that would be the same
+// again. See schemas.Degradation.
 //
 // # Errors
 //

@@ -36,6 +36,13 @@
 // job as no_progress, unless tools were called since: they may have changed
 // what it meets.
 //
+// # Changing the mode
+//
+// Where an operator wants it, a job that failed three times goes on in its other
+// mode, tools or code, as far as its contract has a place for both: answers that
+// were rejected count, and rounds whose calls all failed. The model is told, and
+// the conversation stays.
+//
 // What of it a model is shown is fitted into its window anew for each request;
 // see package window.
 //

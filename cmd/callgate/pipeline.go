@@ -54,6 +54,7 @@ type pipelineFlags struct {
 
 	metricsListen string
 	ask           []string
+	degrade       degradeFlags
 }
 
 func (p *pipelineFlags) flags(cmd *cobra.Command) {
@@ -73,6 +74,7 @@ func (p *pipelineFlags) flags(cmd *cobra.Command) {
 	listFlag(f, &p.preimport, "preimport", isModuleName, "modules that Python programs find imported when they are forked, instead of a few of the standard library's")
 	checkedFlag(f, &p.metricsListen, "metrics-listen", "", isAddress, "serve Prometheus metrics at http://HOST:PORT/metrics; port 0 takes a free one, which the log tells (default: nowhere)")
 	listFlag(f, &p.ask, "ask-human", oneOf(schemas.AskRules...), "what a person decides before it is done, with `callgate approve` or `callgate reject`: "+strings.Join(schemas.AskRules, ", ")+" (default: nothing)")
+	p.degrade.flags(f)
 	p.network.flags(f)
 	p.thresholds.flags(cmd)
 	p.tools.flags(f)

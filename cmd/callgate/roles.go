@@ -42,6 +42,10 @@ func (p *pipeline) planner(ctx context.Context) error {
 	if err := p.spending(ctx, &plan); err != nil {
 		return err
 	}
+	if plan.Degrade, err = p.degrader(ctx, rolePlanner); err != nil {
+		return err
+	}
+	plan.ChangeMode = p.degrade.has(schemas.DegradeMode)
 	h, err := planner.New(plan)
 	if err != nil {
 		return err
@@ -133,7 +137,13 @@ func (p *pipeline) executor(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	h, err := executor.New(executor.Config{Sandbox: box, Analyser: verifier.Analyser{}, Blobs: p.c.blobs, Journal: journal, WorkspaceMemory: p.thresholds.workspaces, Tools: p.programs, Caller: tools, Ask: p.ask})
+	config := executor.Config{Sandbox: box, Analyser: verifier.Analyser{}, Blobs: p.c.blobs, Journal: journal, WorkspaceMemory: p.thresholds.workspaces, Tools: p.programs, Caller: tools, Ask: p.ask}
+	if p.degrade.has(schemas.DegradeRetry) {
+		if config.Degrade, err = p.degrader(ctx, roleExecutor); err != nil {
+			return err
+		}
+	}
+	h, err := executor.New(config)
 	if err != nil {
 		return err
 	}

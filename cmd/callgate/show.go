@@ -87,8 +87,10 @@ func (a *app) showJob(ctx context.Context, c *client, job string, raw bool) erro
 		fmt.Fprintln(a.out, "\nwhat came before this has been purged")
 	}
 	fmt.Fprintln(a.out)
+	known := 0
 	for _, e := range h.Events {
-		a.tellEvent(e)
+		a.tellEvent(e, known)
+		known = len(e.Degraded)
 	}
 	if last.Result != nil {
 		a.tellResult(last.Result)
@@ -97,10 +99,15 @@ func (a *app) showJob(ctx context.Context, c *client, job string, raw bool) erro
 }
 
 // tellEvent prints what an event adds to the story: a line, and the lines
-// below it that a reader of this state wants.
-func (a *app) tellEvent(e schemas.Envelope) {
+// below it that a reader of this state wants. Of the steps by which the job
+// degraded, so many were told before.
+func (a *app) tellEvent(e schemas.Envelope, known int) {
 	fmt.Fprintf(a.out, "%8d  %s  %-17s %s\n", e.Sequence, stamp(e.At), e.State, headline(e))
-	for _, line := range details(e) {
+	lines := details(e)
+	for _, d := range newSteps(e, known) {
+		lines = append(lines, tellDegraded(d))
+	}
+	for _, line := range lines {
 		fmt.Fprintf(a.out, "%s%s\n", strings.Repeat(" ", 34), printable(line))
 	}
 }
@@ -174,6 +181,8 @@ func details(e schemas.Envelope) []string {
 			lines := strings.Count(strings.TrimRight(e.Code.Source, "\n"), "\n") + 1
 			out = append(out, fmt.Sprintf("%s program of %s, sha256 %.12s…", e.Code.Language, count(lines, "line"), e.Code.Digest))
 		}
+		out = append(out, tellRun("program before", e.Run)...) // it is run again
+		out = append(out, tellRun("tests before", e.Tests)...)
 	case schemas.StateVerification:
 		out = append(out, tellRun("program", e.Run)...)
 		out = append(out, tellRun("tests", e.Tests)...)
@@ -219,6 +228,9 @@ func (a *app) tellResult(r *schemas.Result) {
 	fmt.Fprintf(a.out, "\nresult: %s\n", r.Status)
 	if r.Error != nil {
 		fmt.Fprintf(a.out, "%s: %s\n", r.Error.Class, printable(r.Error.Message))
+	}
+	for _, d := range r.Metadata.Degraded {
+		fmt.Fprintln(a.out, printable(tellDegraded(d)))
 	}
 	switch data := r.Data.(type) {
 	case nil:

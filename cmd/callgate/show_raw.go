@@ -151,7 +151,13 @@ func rawCalls(events []schemas.Envelope) []rawCall {
 				put(call.ID, x)
 			}
 		}
-		if e.Code != nil && e.Facts != nil && (e.State == schemas.StateVerification || e.State == schemas.StatePlanning) {
+		if e.Code == nil || e.Facts == nil {
+			continue
+		}
+		switch retries := e.Retries(e.Code.Digest); {
+		case e.State == schemas.StateSandboxExecution && len(retries) > 0 && (e.Run != nil || e.Tests != nil):
+			put(fmt.Sprintf("program %d, before retry %d", e.Attempt, len(retries)), rawCall{Sequence: e.Sequence, Repairs: repairs, Code: e.Code, Facts: e.Facts, Run: e.Run, Tests: e.Tests})
+		case e.State == schemas.StateVerification || e.State == schemas.StatePlanning:
 			put(fmt.Sprintf("program %d", e.Attempt), rawCall{Sequence: e.Sequence, Repairs: repairs, Code: e.Code, Facts: e.Facts, Run: e.Run, Tests: e.Tests})
 		}
 	}
@@ -163,11 +169,20 @@ func rawCalls(events []schemas.Envelope) []rawCall {
 func rawErrors(r rawRecord, events []schemas.Envelope) []rawError {
 	list := []rawError{}
 	seen := map[string]bool{}
+	known := 0
 	for _, e := range events {
 		add := func(x rawError) {
 			x.TraceID, x.Job, x.Sequence, x.At, x.State = r.TraceID, r.Job, e.Sequence, e.At, e.State
 			list = append(list, x)
 		}
+		for _, d := range newSteps(e, known) {
+			x := rawError{Try: d.Number, Error: schemas.Error{Class: d.Class, Message: tellDegraded(d)}}
+			if d.Step == schemas.DegradeRetry && e.Round != nil {
+				x.CallID = d.Subject
+			}
+			add(x)
+		}
+		known = len(e.Degraded)
 		if e.Round != nil {
 			for _, res := range e.Round.Results {
 				if res.Error != nil && !seen[res.CallID] {

@@ -41,6 +41,7 @@ func (a *app) watch(ctx context.Context, c *client, job string, appear time.Dura
 	late := time.AfterFunc(appear, func() { cancel(errNotThere) })
 	defer late.Stop()
 	var unread error
+	known := 0
 	for env, err := range w.Watch(watching, a.tenant, job) {
 		if env.Sequence == 0 {
 			if watching.Err() == nil {
@@ -58,7 +59,8 @@ func (a *app) watch(ctx context.Context, c *client, job string, appear time.Dura
 				return err
 			}
 		} else {
-			a.tellEvent(env)
+			a.tellEvent(env, known)
+			known = len(env.Degraded)
 		}
 		if streams.Settled(env.State) || env.State == schemas.RecordForgotten {
 			if env.State != schemas.StateCompleted {

@@ -12,7 +12,7 @@ import (
 
 // calls counts the results that a round has now and had not before.
 func (m *Metrics) calls(o streams.Observation) {
-	if o.State == schemas.StateSandboxExecution && o.Out.State == schemas.StateVerification {
+	if o.State == schemas.StateSandboxExecution && (o.Out.State == schemas.StateVerification || o.Out.State == schemas.StateSandboxExecution) {
 		for _, report := range []*schemas.RunReport{o.Out.Run, o.Out.Tests} {
 			if report != nil {
 				for _, x := range report.Calls {

@@ -15,6 +15,7 @@
 //	fc_pending_calls                    gauge      calls in the hands of this process's workers
 //	fc_inject_latency_ms                histogram  from the last result of a round to the request that shows it to the model
 //	callgate_jobs_total{state,class}    counter    jobs that came to rest: completed, failed, awaiting_human
+//	callgate_degradations_total{step,class} counter retries of runs and changes of mode, by what had failed
 //	callgate_deliveries_total{state,outcome} counter what the loop did with a delivery
 //	callgate_handle_seconds{state}      histogram  from a delivery to its decision
 //

@@ -16,7 +16,7 @@ type Metrics struct {
 
 	turns, unread                        prometheus.Counter
 	attempts, successes, timeouts, fails *prometheus.CounterVec
-	rejected, jobs, deliveries           *prometheus.CounterVec
+	rejected, jobs, deliveries, degraded *prometheus.CounterVec
 	pending                              prometheus.Gauge
 	inject                               prometheus.Histogram
 	handle                               *prometheus.HistogramVec
@@ -35,6 +35,7 @@ func New(unavailable func() int) *Metrics {
 	m.rejected = m.counters("fc_tool_call_rejected", "Tool calls that a wall refused, by error class.", "class")
 	m.jobs = m.counters("callgate_jobs_total", "Jobs that came to rest, by state and error class.", "state", "class")
 	m.deliveries = m.counters("callgate_deliveries_total", "Deliveries, by state and what became of them.", "state", "outcome")
+	m.degraded = m.counters("callgate_degradations_total", "Steps that were taken about jobs that kept failing, by error class.", "step", "class")
 	m.pending = prometheus.NewGauge(prometheus.GaugeOpts{Name: "fc_pending_calls", Help: "Tool calls in the hands of this process's workers."})
 	m.inject = prometheus.NewHistogram(prometheus.HistogramOpts{
 		Name: "fc_inject_latency_ms", Help: "From the last result of a round to the request that shows it to the model, in milliseconds.",
@@ -79,6 +80,9 @@ func (m *Metrics) Observe(o streams.Observation) {
 	}
 	if o.Out.Turn > o.In.Turn {
 		m.turns.Add(float64(o.Out.Turn - o.In.Turn))
+	}
+	for _, d := range o.Out.Degraded[min(len(o.In.Degraded), len(o.Out.Degraded)):] {
+		m.degraded.WithLabelValues(string(d.Step), string(d.Class)).Inc()
 	}
 	if unreadable(o) {
 		m.unread.Inc()

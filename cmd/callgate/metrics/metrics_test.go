@@ -101,6 +101,17 @@ func TestAnswersAndJobsCount(t *testing.T) {
 	wantLines(t, m, `fc_turn_total 2`, `fc_parse_failure 2`, `fc_registry_unavailable 2`, `callgate_jobs_total{class="model_output_unparseable",state="failed"} 1`)
 }
 
+func TestStepsCountOnce(t *testing.T) {
+	m := metrics.New(none)
+	in := &schemas.Envelope{State: schemas.StateSandboxExecution}
+	again := in.Degrade(schemas.Degradation{Step: schemas.DegradeRetry, Class: schemas.ClassOutOfMemory})
+	again.Run = &schemas.RunReport{Calls: []schemas.ProgramCall{{Call: schemas.Call{ID: "a", Tool: "price@1.0.0"}, Result: schemas.CallResult{CallID: "a"}}}}
+	m.Observe(streams.Observation{State: in.State, In: in, Out: &again})
+	end := again.Next(schemas.StateVerification)
+	m.Observe(streams.Observation{State: again.State, In: &again, Out: &end})
+	wantLines(t, m, `callgate_degradations_total{class="out_of_memory",step="retry"} 1`, `fc_tool_call_attempt{tool="price@1.0.0"} 2`)
+}
+
 type deadliner struct{ schemas.HandlerFunc }
 
 func (deadliner) Deadline(schemas.Envelope) time.Duration { return time.Minute }
