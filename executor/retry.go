@@ -40,7 +40,7 @@ func mayRetry(r *schemas.RunReport) (class schemas.Class, reason string) {
 // these runs, nil where it is not.
 func (e *Executor) retry(ctx context.Context, in schemas.Envelope, subject string, runs ...*schemas.RunReport) (*schemas.Degradation, error) {
 	earlier := in.Retries(subject)
-	if e.config.Degrade == nil || len(earlier) >= schemas.MaxRetries || len(hostsOf(in.Job.Contract)) > 0 || slices.ContainsFunc(runs, tookEffect) {
+	if e.config.Degrade == nil || len(earlier) >= schemas.MaxRetries || len(in.Degraded) >= schemas.MaxDegradations || len(hostsOf(in.Job.Contract)) > 0 || slices.ContainsFunc(runs, tookEffect) {
 		return nil, nil
 	}
 	var spent float64 // ms

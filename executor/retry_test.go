@@ -105,7 +105,10 @@ func TestProgramsThatDoNotRunAgain(t *testing.T) {
 		"an import in a cold interpreter":   {absent, func(*schemas.Envelope, *degrader) {}},
 		"an exception":                      {"print(1/0)", func(*schemas.Envelope, *degrader) {}},
 		"a tenant that degraded too often":  {spin, func(_ *schemas.Envelope, d *degrader) { d.refuse = "too often" }},
-		"a job whose time would not do":     {spin, func(e *schemas.Envelope, _ *degrader) { e.Job.Limits.WallMS = 10_000 }},
+		"a job that took many steps": {spin, func(e *schemas.Envelope, _ *degrader) {
+			e.Degraded = slices.Repeat([]schemas.Degradation{{Step: schemas.DegradeRetry, Class: schemas.ClassWallTimeout, Subject: "another"}}, schemas.MaxDegradations)
+		}},
+		"a job whose time would not do": {spin, func(e *schemas.Envelope, _ *degrader) { e.Job.Limits.WallMS = 10_000 }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d, in := &degrader{}, event(schemas.Python, c.source, nil)
@@ -113,7 +116,7 @@ func TestProgramsThatDoNotRunAgain(t *testing.T) {
 				in.Job.Limits.RunTimeoutMS = 200
 			}
 			c.change(&in, d)
-			if out := handle(t, degrading(t, shared, d), in); out.State != schemas.StateVerification || out.Run.OK() || len(out.Degraded) != 0 {
+			if out := handle(t, degrading(t, shared, d), in); out.State != schemas.StateVerification || out.Run.OK() || len(out.Degraded) != len(in.Degraded) {
 				t.Errorf("%s %+v, %+v", out.State, out.Run, out.Degraded)
 			}
 			if d.refuse == "" && len(d.degraded) != 0 {
@@ -174,6 +177,31 @@ func TestAnImportIsTriedAgainCold(t *testing.T) {
 	}
 	if found := handle(t, e, out); !found.Run.OK() || found.Run.Stdout != "42\n" || found.Run.Isolation.Start != schemas.StartCold {
 		t.Errorf("%+v", found.Run)
+	}
+}
+
+// Node says it in two ways.
+func TestAnImportOfJavaScriptIsTriedAgainCold(t *testing.T) {
+	box, err := sandbox.New(sandbox.Config{Python: "none", Warm: true, AheadStart: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = box.Close() })
+	e, err := executor.New(executor.Config{Sandbox: box, Analyser: &analyser{}, Blobs: &store{}, Degrade: &degrader{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for source, program := range map[string]string{"require('nothing_of_this_name')": "", "import 'nothing_of_this_name'": "main.mjs"} {
+		if err := box.Await(t.Context(), sandbox.Spec{Language: schemas.JavaScript, Code: []byte(source), Program: program}); err != nil {
+			t.Fatal(err)
+		}
+		out := handle(t, e, event(schemas.JavaScript, source, nil))
+		if out.State != schemas.StateSandboxExecution || !strings.Contains(out.Degraded[0].Reason, "Cannot find") {
+			t.Fatalf("%s: %s %+v %+v", source, out.State, out.Run, out.Degraded)
+		}
+		if out = handle(t, e, out); out.State != schemas.StateVerification || out.Run.Isolation.Start != schemas.StartCold {
+			t.Errorf("%s, cold: %s %+v", source, out.State, out.Run)
+		}
 	}
 }
 

@@ -26,7 +26,7 @@ func (p *Planner) degrade(ctx context.Context, in schemas.Envelope) (schemas.Env
 		return in, fmt.Errorf("count a failed answer: %w", err)
 	}
 	mode, ok := in.Job.OtherMode()
-	if !p.config.ChangeMode || !ok {
+	if !p.config.ChangeMode || !ok || len(in.Degraded) >= schemas.MaxDegradations {
 		return in, nil // a mode that was changed to is the job's by name
 	}
 	if in.Failures++; in.Failures < schemas.ModeFailures {

@@ -24,6 +24,8 @@ var DegradeSteps = []DegradeStep{DegradeRetry, DegradeMode}
 const (
 	// MaxRetries bounds the conservative retries of a program or a call.
 	MaxRetries = 2
+	// MaxDegradations bounds the steps of a job, for its events carry them all.
+	MaxDegradations = 32
 	// ModeFailures is how many answers of a job fail before it is asked in its
 	// other mode.
 	ModeFailures = 3
