@@ -105,6 +105,10 @@ func (p *pipeline) dispatcher(ctx context.Context) error {
 	return p.worker(schemas.StateToolCalling, roleDispatcher, h, nil)
 }
 
+// stragglersWait is how long a process that stops waits for calls which did not
+// heed their deadline: a tool may be in the middle of a write.
+const stragglersWait = 3 * time.Second
+
 // newDispatcher makes what calls tools, for the calls of a model or of programs.
 func (p *pipeline) newDispatcher(ctx context.Context, role string) (*dispatcher.Dispatcher, *streams.Journal, error) {
 	cache, err := streams.NewPureResults(ctx, p.c.js)
@@ -118,7 +122,18 @@ func (p *pipeline) newDispatcher(ctx context.Context, role string) (*dispatcher.
 	d, err := dispatcher.New(dispatcher.Config{
 		Registry: p.registry, Journal: journal, AskEffects: slices.Contains(p.ask, schemas.AskEffects), Cache: cache, Now: time.Now, Log: p.app.log.With("worker", role),
 	})
-	return d, journal, err
+	if err != nil {
+		return nil, nil, err
+	}
+	p.onClose(func() error {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stragglersWait)
+		defer cancel()
+		if err := d.Wait(ctx); err != nil {
+			p.app.log.Warn("calls that ran out of time are still under way, and are left", "worker", role, "waited", stragglersWait)
+		}
+		return nil
+	})
+	return d, journal, nil
 }
 
 func (p *pipeline) executor(ctx context.Context) error {
