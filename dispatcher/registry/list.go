@@ -30,7 +30,8 @@ func (r *Registry) List() []schemas.ToolContract {
 func (r *Registry) Show(ref string) (schemas.ToolContract, error) {
 	name, version := split(ref)
 	var known []*Entry
-	for _, e := range r.all() {
+	all := r.all()
+	for _, e := range all {
 		if e.Contract.Name == name && satisfies(e.Contract.Version, version) {
 			return e.Contract, nil
 		}
@@ -38,7 +39,7 @@ func (r *Registry) Show(ref string) (schemas.ToolContract, error) {
 			known = append(known, e)
 		}
 	}
-	return schemas.ToolContract{}, r.refuse(Scope{}, r.all(), known, ref)
+	return schemas.ToolContract{}, refuse(Scope{}, all, all, known, ref)
 }
 
 // Entry returns the tool with this full name, name@MAJOR.MINOR.PATCH.
@@ -57,16 +58,16 @@ func (r *Registry) Entry(ref string) (*Entry, bool) {
 // A ref that names nothing, or nothing that is open, is a *schemas.Error. A
 // tool that is out is left out unless it is named: it may be back in by then.
 func (r *Registry) Contracts(tenant string, refs *[]string) ([]schemas.ToolContract, error) {
-	scope := Scope{Tenant: tenant}
+	scope, all := Scope{Tenant: tenant}, r.all()
 	if refs == nil {
-		all := names(slices.DeleteFunc(r.visible(scope), func(e *Entry) bool { return e.Out != "" }))
-		refs = &all
+		in := names(slices.DeleteFunc(usable(all, scope), func(e *Entry) bool { return e.Out != "" }))
+		refs = &in
 	}
 	out := []schemas.ToolContract{}
 	seen := map[string]bool{}
 	for _, ref := range *refs {
 		name, _ := split(ref)
-		e, written, err := r.find(scope, ref)
+		e, written, err := find(all, scope, ref)
 		if err == nil && written != nil {
 			// The walls compare an allow-list to the letter.
 			err = schemas.Errorf(schemas.ClassUnknownTool, "no tool %q; did you mean %s?", clip(ref), e.Contract.Name)

@@ -245,3 +245,28 @@ func TestChangesWhileInUse(t *testing.T) {
 		t.Error("t0@1.1.0 is still there")
 	}
 }
+
+// What a job may call is found in what there was at one moment: a tool that
+// comes or goes meanwhile is there or is not, and nothing in between.
+func TestAToolThatComesAndGoes(t *testing.T) {
+	r := open(t)
+	one := tool("shy", "1.0.0")
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for range 2000 {
+			if err := r.Register(one); err != nil {
+				t.Error(err)
+			}
+			r.Remove(one.Contract.Ref())
+		}
+	})
+	for range 2000 {
+		if _, err := r.Contracts("default", nil); err != nil {
+			t.Fatalf("every tool: %v", err)
+		}
+		if _, err := r.Contracts("default", &[]string{"shy"}); err != nil && !strings.HasPrefix(err.Error(), `unknown_tool: no tool "shy"`) {
+			t.Fatal(err)
+		}
+	}
+	wg.Wait()
+}

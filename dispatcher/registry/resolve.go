@@ -22,17 +22,18 @@ type Scope struct {
 // prefix. Then it returns a repair that says so. A version that is out is
 // passed over for an older one that will do, and is refused where none will.
 func (r *Registry) Resolve(scope Scope, ref string) (*Entry, *schemas.Repair, *schemas.Error) {
-	e, written, refusal := r.find(scope, ref)
+	e, written, refusal := find(r.all(), scope, ref)
 	if refusal == nil && e.Out != "" {
 		return nil, nil, e.Unusable()
 	}
 	return e, written, refusal
 }
 
-// find is Resolve, which also finds a tool that is out.
-func (r *Registry) find(scope Scope, ref string) (*Entry, *schemas.Repair, *schemas.Error) {
+// find is Resolve in what there was at one moment, which also finds a tool
+// that is out.
+func find(all []*Entry, scope Scope, ref string) (*Entry, *schemas.Repair, *schemas.Error) {
 	name, version := split(ref)
-	visible := r.visible(scope)
+	visible := usable(all, scope)
 	var found []*Entry
 	for _, e := range visible {
 		if e.Contract.Name == name {
@@ -72,11 +73,11 @@ func (r *Registry) find(scope Scope, ref string) (*Entry, *schemas.Repair, *sche
 	if out != nil {
 		return out, written, nil
 	}
-	return nil, nil, r.refuse(scope, visible, found, ref)
+	return nil, nil, refuse(scope, all, visible, found, ref)
 }
 
 // refuse says why there is no such tool for this caller, and what there is.
-func (r *Registry) refuse(scope Scope, visible, found []*Entry, ref string) *schemas.Error {
+func refuse(scope Scope, all, visible, found []*Entry, ref string) *schemas.Error {
 	name, version := split(ref)
 	if len(found) > 0 {
 		var versions []string
@@ -94,7 +95,7 @@ func (r *Registry) refuse(scope Scope, visible, found []*Entry, ref string) *sch
 			list += fmt.Sprintf(" and %d more", len(known)-most)
 		}
 	}
-	for _, e := range r.all() {
+	for _, e := range all {
 		if e.Contract.Name != name && normal(e.Contract.Name) != normal(name) {
 			continue
 		}
@@ -109,9 +110,9 @@ func (r *Registry) refuse(scope Scope, visible, found []*Entry, ref string) *sch
 	return schemas.Errorf(schemas.ClassUnknownTool, "no tool %q; %s", clip(ref), list)
 }
 
-// visible returns what a caller may use, names in order, newest version first.
-func (r *Registry) visible(scope Scope) []*Entry {
-	return slices.DeleteFunc(r.all(), func(e *Entry) bool {
+// usable returns those of all that a caller may use.
+func usable(all []*Entry, scope Scope) []*Entry {
+	return slices.DeleteFunc(slices.Clone(all), func(e *Entry) bool {
 		return !e.Usable(scope.Tenant) || scope.Tools != nil && !slices.ContainsFunc(*scope.Tools, func(ref string) bool {
 			name, version := split(ref)
 			return name == e.Contract.Name && satisfies(e.Contract.Version, version)
