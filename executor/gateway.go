@@ -14,19 +14,22 @@ import (
 	"callgate.dev/schemas/stub"
 )
 
-// gateway makes the calls of an event's programs. They are named by their place
-// in the event and by what is called, so that a delivery after a crash finds
-// what an effectful one came to, unless the program calls something else then.
-// One call is made at a time: their order is what names them.
+// gateway makes the calls of an event's programs, one at a time. They are named
+// by what is called and which such call of the event it is, so that a delivery
+// after a crash finds what an effectful one came to, in whatever order threads
+// call then, unless the program calls something else. Where a trial runs its
+// program twice, the second run hears what the effectful calls of the first came
+// to: a trial takes an effect once.
 type gateway struct {
 	caller schemas.ToolCaller
 	in     schemas.Envelope
 	stubs  []schemas.File
 
 	mu    sync.Mutex
-	calls int // of the event
-	lines int // of the run, as asked
-	asked int // bytes
+	times map[string]int                 // such calls, by component
+	took  map[string]schemas.ProgramCall // effectful ones, by ID
+	lines int                            // of the run, as asked
+	asked int                            // bytes
 	made  []schemas.ProgramCall
 	lost  error // why nobody can say what came of a call
 }
@@ -52,7 +55,7 @@ func (e *Executor) gatewayOf(in schemas.Envelope) (*gateway, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &gateway{caller: e.config.Caller, in: in}
+	g := &gateway{caller: e.config.Caller, in: in, times: map[string]int{}, took: map[string]schemas.ProgramCall{}}
 	for _, lang := range schemas.Languages { // a tool may run either
 		files, err := stub.Files(lang, contracts)
 		if err != nil {
@@ -135,22 +138,46 @@ func (g *gateway) answer(ctx context.Context, line []byte) answer {
 	if len(g.made) >= schemas.MaxProgramCalls {
 		return refusal(schemas.Errorf(schemas.ClassToolDenied, "a program makes at most %d calls", schemas.MaxProgramCalls))
 	}
-	g.calls++
-	component := "program" + schemas.Digest([]byte(asked.Name + "\x00" + string(asked.Arguments)))[:4]
-	id := schemas.DeriveCallID("job", component, g.in.Sequence, g.calls)
-	call, result, err := g.caller.CallTool(ctx, g.in, schemas.Call{ID: id.String(), Name: asked.Name, Raw: string(asked.Arguments)})
+	id := g.id(asked.Name, asked.Arguments)
+	if x, ok := g.took[id]; ok {
+		return g.keep(x)
+	}
+	call, result, err := g.caller.CallTool(ctx, g.in, schemas.Call{ID: id, Name: asked.Name, Raw: string(asked.Arguments)})
 	if err != nil {
 		unknown := schemas.Errorf(schemas.ClassOutcomeUnknown, "nobody can say what came of the call")
 		switch {
 		case ctx.Err() == nil:
 			g.lost = err
 		case call.Effect == schemas.Effectful: // the program ended first, and the effect may come all the same
-			g.made = append(g.made, schemas.ProgramCall{Call: call, Result: schemas.CallResult{CallID: id.String(), Error: unknown}})
+			return g.keep(schemas.ProgramCall{Call: call, Result: schemas.CallResult{CallID: id, Error: unknown}})
 		}
 		return refusal(unknown)
 	}
-	g.made = append(g.made, schemas.ProgramCall{Call: call, Result: result})
-	return answer{Output: result.Output, Error: result.Error}
+	return g.keep(schemas.ProgramCall{Call: call, Result: result})
+}
+
+// id names the next call of a tool with these arguments.
+func (g *gateway) id(name string, arguments json.RawMessage) string {
+	component := "program" + schemas.Digest([]byte(name + "\x00" + string(arguments)))[:16]
+	g.times[component]++
+	return schemas.DeriveCallID("job", component, g.in.Sequence, g.times[component]).String()
+}
+
+// keep holds what a call came to, and answers it.
+func (g *gateway) keep(x schemas.ProgramCall) answer {
+	g.made = append(g.made, x)
+	if x.Call.Effect == schemas.Effectful && !x.Result.Rejected {
+		g.took[x.Call.ID] = x
+	}
+	return answer{Output: x.Result.Output, Error: x.Result.Error}
+}
+
+// again has the next run's calls be those of the runs before it. A nil gateway
+// makes none.
+func (g *gateway) again() {
+	if g != nil {
+		clear(g.times)
+	}
 }
 
 // take returns the calls of the run that is over.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -19,6 +20,7 @@ type shop struct {
 	asked []string // call IDs
 	lost  error
 	hang  bool // every call takes effect, and longer than the run
+	sells bool // every call takes effect
 }
 
 func (s *shop) Contracts(_ string, names *[]string) ([]schemas.ToolContract, error) {
@@ -46,6 +48,9 @@ func (s *shop) CallTool(ctx context.Context, in schemas.Envelope, call schemas.C
 	}
 	s.asked = append(s.asked, call.ID)
 	call.Tool = call.Name + "@1.0.0"
+	if s.sells {
+		call.Effect = schemas.Effectful
+	}
 	result := schemas.CallResult{CallID: call.ID}
 	if strings.Contains(call.Raw, "gold") {
 		result.Error = schemas.Errorf(schemas.ClassToolDenied, "no gold")
@@ -127,9 +132,31 @@ func TestAProgramCallsTools(t *testing.T) {
 			}
 		}
 		again := &shop{}
-		if handle(t, selling(t, again), in); strings.Join(again.asked, " ") != strings.Join(s.asked, " ") && c.lang == schemas.JavaScript {
+		handle(t, selling(t, again), in) // in which threads may take turns otherwise
+		slices.Sort(again.asked)
+		slices.Sort(s.asked)
+		if !slices.Equal(again.asked, s.asked) {
 			t.Errorf("another delivery named its calls %v, the first %v", again.asked, s.asked)
 		}
+	}
+}
+
+// A trial that runs its program twice, with its tests and alone, buys once, and
+// what it buys twice in one run is two.
+func TestATrialTakesEffectOnce(t *testing.T) {
+	s := &shop{sells: true}
+	contract := &schemas.Contract{Tests: "assert got == 'j1'\nassert look_up('tests')['job'] == 'j1'"}
+	in := event(schemas.Python, "from callgate_tools import look_up\nlook_up('tea')\ngot = look_up('tea')['job']\nprint(got)", contract)
+	in.Job.ProgramTools = []string{"look_up"}
+	out := handle(t, selling(t, s), in)
+	if !out.Run.OK() || !out.Tests.OK() || out.Run.Stdout != "j1\n" {
+		t.Fatalf("run %+v\ntests %+v", out.Run, out.Tests)
+	}
+	if len(s.asked) != 3 || s.asked[0] == s.asked[1] {
+		t.Errorf("asked for %v, expected two calls of the program and one of the tests", s.asked)
+	}
+	if len(out.Tests.Calls) != 3 || len(out.Run.Calls) != 2 || out.Run.Calls[1].Call.ID != s.asked[1] {
+		t.Errorf("recorded %+v of the tests' run, %+v of the program's", out.Tests.Calls, out.Run.Calls)
 	}
 }
 

@@ -119,6 +119,7 @@ func (t *trial) do(ctx context.Context) error {
 
 // alone runs the program by itself.
 func (t *trial) alone(ctx context.Context) error {
+	t.program.manner.tools.again()
 	report, after, err := t.executor.run(ctx, t.program, t.before)
 	if err != nil {
 		return err
@@ -132,6 +133,7 @@ func (t *trial) test(ctx context.Context) error {
 	p := t.program
 	p.module = p.module || isModule(p.lang, []byte(t.tests))
 	p.source = withTests(p.lang, p.source, t.tests, p.module, t.marks)
+	p.manner.tools.again()
 	report, after, err := t.executor.run(ctx, p, t.before)
 	if err != nil {
 		return err

@@ -39,7 +39,9 @@ type RunReport struct {
 	// Network are the connections to the hosts that the run might reach, the
 	// first of them where there were very many.
 	Network []Connection `json:"network,omitempty"`
-	// Calls are those that the program made of tools, in order.
+	// Calls are those that the program made of tools, in order. What takes effect
+	// is made by one run of a trial; the other run has the same call, with what it
+	// came to.
 	Calls []ProgramCall `json:"calls,omitempty"`
 	Audit *Audit        `json:"audit,omitempty"` // where it was asked for
 }

@@ -13,10 +13,14 @@ import (
 // calls counts the results that a round has now and had not before.
 func (m *Metrics) calls(o streams.Observation) {
 	if o.State == schemas.StateSandboxExecution && (o.Out.State == schemas.StateVerification || o.Out.State == schemas.StateSandboxExecution) {
+		took := map[string]bool{} // by the run before, which a trial's second run only hears of
 		for _, report := range []*schemas.RunReport{o.Out.Run, o.Out.Tests} {
 			if report != nil {
 				for _, x := range report.Calls {
-					m.call(o, x.Call, x.Result)
+					if !took[x.Call.ID] {
+						m.call(o, x.Call, x.Result)
+					}
+					took[x.Call.ID] = x.Call.Effect == schemas.Effectful
 				}
 			}
 		}

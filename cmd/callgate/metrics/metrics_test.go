@@ -87,6 +87,11 @@ func TestCallsOfProgramsCount(t *testing.T) {
 	out.Run, out.Tests = &schemas.RunReport{Calls: []schemas.ProgramCall{call}}, &schemas.RunReport{Calls: []schemas.ProgramCall{call}}
 	m.Observe(streams.Observation{State: in.State, In: in, Out: &out})
 	wantLines(t, m, `fc_tool_call_attempt{tool="price@1.0.0"} 2`, `fc_tool_call_success{tool="price@1.0.0"} 2`)
+	// The second run of a trial only hears what an effectful call of the first came to.
+	call.Call.Effect = schemas.Effectful
+	out.Run.Calls, out.Tests.Calls = []schemas.ProgramCall{call}, []schemas.ProgramCall{call}
+	m.Observe(streams.Observation{State: in.State, In: in, Out: &out})
+	wantLines(t, m, `fc_tool_call_attempt{tool="price@1.0.0"} 3`)
 }
 
 func TestAnswersAndJobsCount(t *testing.T) {
