@@ -66,7 +66,8 @@
 //
 // What a program did is in the event. A Go error means that the sandbox, the
 // object store or this worker could not decide, and is to be tried again:
-// sandbox_unavailable is never blamed on a program. Nothing here has an effect
-// outside its sandbox, so a redelivery runs again from the snapshot in the
-// event, and no call declares an intent.
+// sandbox_unavailable is never blamed on a program. A run without hosts has no
+// effect outside its sandbox: a redelivery runs it again from the snapshot in the
+// event. One with hosts declares an intent first and is run once, and so do the
+// effectful calls of a program's; see Config.Journal and Config.Caller.
 package executor

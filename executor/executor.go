@@ -168,7 +168,7 @@ const overhead = 3 * time.Second
 
 // Deadline is the time that every program of the event may take, and some for
 // the work around them: the analyser's, the run's and the tests' for code, the
-// sum of the calls' for calls. It is at most the job's wall_ms.
+// sum of the calls' for calls, with the analyser's where a person may be asked. It is at most the job's wall_ms.
 func (e *Executor) Deadline(in schemas.Envelope) time.Duration {
 	in.Job.Limits = in.Job.Limits.OrDefault()
 	return min(e.need(in), milliseconds(in.Job.Limits.WallMS))
@@ -181,6 +181,9 @@ func (e *Executor) need(in schemas.Envelope) time.Duration {
 	case in.Round != nil && !in.Round.Done():
 		for _, call := range sandboxCalls(in.Round) {
 			d += callTimeout(in, call)
+			if languageOf(call) != "" && e.asks(schemas.AskCode) {
+				d += e.config.AnalyserTimeout
+			}
 		}
 	case in.Code != nil:
 		run := milliseconds(in.Job.Limits.WithRoom(in.Retries(in.Code.Digest)).RunTimeoutMS)

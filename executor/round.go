@@ -24,7 +24,11 @@ func (e *Executor) round(ctx context.Context, in schemas.Envelope, how manner) (
 	next := in.Next(schemas.StatePlanning)
 	next.Round = &round
 	if calls := sandboxCalls(&round); len(calls) > 0 {
-		if review := e.askRound(in, calls); review != nil {
+		review, err := e.askRound(ctx, in, calls)
+		if err != nil {
+			return schemas.Envelope{}, err
+		}
+		if review != nil {
 			return in.Await(*review), nil
 		}
 		before, err := e.restore(ctx, in)
@@ -102,7 +106,6 @@ func (e *Executor) call(ctx context.Context, in schemas.Envelope, call schemas.C
 	var out any
 	var err error
 	result := schemas.CallResult{CallID: call.ID}
-	name, _, _ := strings.Cut(call.Tool, "@")
 	if tool, ok := e.config.Tools[call.Tool]; ok {
 		how.tools = nil // a tool is not the job's program
 		result, tree, err := e.declared(ctx, in, call, tree, func() (result schemas.CallResult, after workspace.Tree, err error) {
@@ -111,14 +114,10 @@ func (e *Executor) call(ctx context.Context, in schemas.Envelope, call schemas.C
 		})
 		return result, tree, report, err
 	}
-	switch name {
+	switch nameOf(call) {
 	case schemas.ToolExecutePython, schemas.ToolExecuteJavaScript:
-		lang := schemas.Python
-		if name == schemas.ToolExecuteJavaScript {
-			lang = schemas.JavaScript
-		}
 		result, tree, err := e.declared(ctx, in, call, tree, func() (result schemas.CallResult, after workspace.Tree, err error) {
-			result, report, after, err = e.execute(ctx, call, lang, tree, limits, how)
+			result, report, after, err = e.execute(ctx, call, languageOf(call), tree, limits, how)
 			return result, after, err
 		})
 		return result, tree, report, err
@@ -142,6 +141,24 @@ func (e *Executor) call(ctx context.Context, in schemas.Envelope, call schemas.C
 		return result, tree, nil, err
 	}
 	return result, tree, nil, nil
+}
+
+// nameOf is the name of a call's tool, without its version.
+func nameOf(call schemas.Call) string {
+	name, _, _ := strings.Cut(call.Tool, "@")
+	return name
+}
+
+// languageOf is what the program among a call's arguments is written in, ""
+// where the tool takes none.
+func languageOf(call schemas.Call) schemas.Language {
+	switch nameOf(call) {
+	case schemas.ToolExecutePython:
+		return schemas.Python
+	case schemas.ToolExecuteJavaScript:
+		return schemas.JavaScript
+	}
+	return ""
 }
 
 // declared runs a program of a call, once where it has hosts.
