@@ -28,30 +28,33 @@ func (p *Planner) price(model string) (Price, bool) {
 	return price, ok
 }
 
-// ask asks the model within what the job and its tenant may spend: the most that
-// the answer can cost is reserved before, and what it did cost is settled
-// behind, under an ID that all deliveries of the event share.
-func (p *Planner) ask(ctx context.Context, in schemas.Envelope, req Request) (Response, error) {
+// askOne asks one model within what the job and its tenant may spend: the most
+// that the answer can cost is reserved before, and what it did cost is settled
+// behind, under an ID that all deliveries of the event share. The first error is
+// the model's; after the second none may be asked.
+func (p *Planner) askOne(ctx context.Context, in schemas.Envelope, req Request, nth int) (resp Response, failure, stop error) {
 	most, err := p.most(in, req)
 	if err != nil {
-		return Response{}, err
+		return resp, nil, err
 	}
 	if limit := in.Job.Limits.CostMicroUSD; limit > 0 && in.Spent.CostMicroUSD+most.CostMicroUSD > limit {
-		return Response{}, schemas.Errorf(schemas.ClassBudgetExhausted, "limits.cost_microusd: %d of %d are spent, and the next request may cost %d", in.Spent.CostMicroUSD, limit, most.CostMicroUSD)
+		return resp, nil, schemas.Errorf(schemas.ClassBudgetExhausted, "limits.cost_microusd: %d of %d are spent, and the next request may cost %d", in.Spent.CostMicroUSD, limit, most.CostMicroUSD)
 	}
 	id := paymentID(in)
+	if nth > 0 {
+		id = fmt.Sprintf("%s.model%d", id, nth+1)
+	}
 	if err := p.reserve(ctx, in.Tenant, id, most); err != nil {
-		return Response{}, err
+		return resp, nil, err
 	}
-	resp, err := p.config.Model.Complete(ctx, req)
-	if err != nil {
+	if resp, err = p.config.Model.Complete(ctx, req); err != nil {
 		p.release(ctx, in.Tenant, id)
-		return Response{}, fmt.Errorf("ask model: %w", err)
+		return resp, err, nil
 	}
-	return resp, p.settle(ctx, in.Tenant, id, p.spent(resp))
+	return resp, nil, p.settle(ctx, in.Tenant, id, p.spent(resp))
 }
 
-// paymentID names the request that an event makes.
+// paymentID names the request that an event makes, to the first model.
 func paymentID(in schemas.Envelope) string { return fmt.Sprintf("%s.%d", in.JobID, in.Sequence) }
 
 // most returns what a request can cost: its tokens and the longest answer, at
@@ -62,11 +65,10 @@ func (p *Planner) most(in schemas.Envelope, req Request) (schemas.Amount, error)
 	}
 	prompt, answer := window.Count(req.Messages, req.Tools), min(p.config.Answer, req.MaxTokens)
 	most := schemas.Amount{Tokens: int64(prompt + answer), Turns: 1}
-	models := p.config.Models
-	if req.Model != "" {
-		models = []string{req.Model}
-	}
-	for _, model := range models {
+	for _, model := range p.models(in.Job) {
+		if model == "" {
+			continue // nobody said which one it is
+		}
 		price, ok := p.price(model)
 		if !ok && in.Job.Limits.CostMicroUSD > 0 {
 			return most, schemas.Errorf(schemas.ClassBudgetExhausted, "limits.cost_microusd: no price is known for model %s, so what it costs can't be bounded", clip(model, 80))

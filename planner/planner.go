@@ -27,7 +27,8 @@ type Config struct {
 	// Answer is how many of them are kept free for the answer: 4096 by default,
 	// and at most a half of Window.
 	Answer int
-	// Models are those that are asked where a job names none, for their prices.
+	// Models are asked in turn where a job names none, until one answers; empty for
+	// the one that Model has of itself.
 	Models []string
 	// Prices by model; "*" is that of every other. Without one money is not counted.
 	Prices map[string]Price
@@ -63,6 +64,9 @@ func (c Config) Validate() error {
 	}
 	if c.Answer < 0 {
 		faults = append(faults, fmt.Errorf("planner: Answer is %d tokens: give a number, or 0 for %d", c.Answer, defaultAnswer))
+	}
+	if err := CheckModels(c.Models); err != nil {
+		faults = append(faults, fmt.Errorf("planner: Models: %w", err))
 	}
 	return errors.Join(faults...)
 }
@@ -133,23 +137,14 @@ func (p *Planner) plan(ctx context.Context, in schemas.Envelope) (schemas.Envelo
 		return schemas.Envelope{}, fmt.Errorf("plan job %s: list tools: %w", in.JobID, err)
 	}
 	in.Tools = beganWith(in, contracts)
-	req, err := p.assemble(in, said, prompt.Tools(contracts))
-	if e, ok := errors.AsType[*schemas.Error](err); ok && e.Class != schemas.ClassInternal {
-		return in.Fail(e), nil
-	}
+	in, req, answered, err := p.ask(ctx, in, said, prompt.Tools(contracts))
 	if err != nil {
 		return schemas.Envelope{}, fmt.Errorf("plan job %s: %w", in.JobID, err)
 	}
-	if err := p.allot(in, &req); err != nil {
-		return in.Fail(err), nil
+	if answered == nil {
+		return in, nil
 	}
-	resp, err := p.ask(ctx, in, req)
-	if e, ok := errors.AsType[*schemas.Error](err); ok && e.Class == schemas.ClassBudgetExhausted {
-		return in.Fail(e), nil
-	}
-	if err != nil {
-		return schemas.Envelope{}, fmt.Errorf("plan job %s: %w", in.JobID, err)
-	}
+	resp := *answered
 	next := settle(in, said, resp)
 	next.Spent.CostMicroUSD += p.spent(resp).CostMicroUSD
 	if err := disobeyed(req.ToolChoice, resp); err != nil {

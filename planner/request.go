@@ -14,7 +14,7 @@ func called(said []schemas.Message) bool {
 
 // assemble makes the request: what holds for every job, this job, and what was
 // said since, as far as the model's window holds it.
-func (p *Planner) assemble(in schemas.Envelope, said []schemas.Message, tools []schemas.ToolContract) (Request, error) {
+func (p *Planner) assemble(in schemas.Envelope, model string, said []schemas.Message, tools []schemas.ToolContract) (Request, error) {
 	choice := choice(in.Job, said)
 	callable := tools
 	if choice == schemas.ChoiceNone {
@@ -64,5 +64,5 @@ func (p *Planner) assemble(in schemas.Envelope, said []schemas.Message, tools []
 		}
 		messages = append(messages, m)
 	}
-	return Request{Model: in.Job.Model, Messages: messages, Tools: tools, ToolChoice: choice, User: in.Tenant + "/" + in.JobID}, nil
+	return Request{Model: model, Messages: messages, Tools: tools, ToolChoice: choice, User: in.Tenant + "/" + in.JobID}, nil
 }

@@ -37,7 +37,7 @@ type modelFlags struct {
 func (m *modelFlags) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&m.url, "model-url", "", "base URL of an OpenAI-compatible endpoint, ending in /v1 (default: OPENAI_BASE_URL, or OpenAI's with OPENAI_API_KEY)")
-	f.StringVar(&m.name, "model", "", "model to ask where a job names none; with commas between, further ones are asked in turn where those before have no answer")
+	f.StringVar(&m.name, "model", "", "model to ask where a job names none; with commas between, further ones are asked in turn where those before have no answer or decline")
 	periodFlag(f, &m.timeout, "model-timeout", 8*time.Second, time.Millisecond, "how long a request to the model may take")
 	f.BoolVar(&m.stream, "model-stream", false, "ask the model for its answer as a stream of events, and join them")
 	numberFlag(f, &m.maxTokens, "max-tokens", 0, 0, unbounded, "bound of one answer, in tokens (default 4096)")
@@ -78,7 +78,7 @@ func (m *modelFlags) config() (model.Config, error) {
 	}
 	m.names = strings.Split(c.Model, ",")
 	c.Model = m.names[0]
-	if _, err := model.NewFallback(nil, m.names); err != nil {
+	if err := planner.CheckModels(m.names); err != nil {
 		return c, usageError("--model %s: %v", quoted(m.name), err)
 	}
 	if err := c.Validate(); err != nil {

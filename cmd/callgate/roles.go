@@ -31,12 +31,8 @@ func (p *pipeline) planner(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	models, err := model.NewFallback(client, p.model.names)
-	if err != nil {
-		return err
-	}
 	plan := planner.Config{
-		Model: models, Catalogue: p.registry, Env: p.env, Component: rolePlanner, Timeout: time.Duration(len(p.model.names))*cfg.Timeout + time.Second,
+		Model: client, Catalogue: p.registry, Env: p.env, Component: rolePlanner, Timeout: time.Duration(len(p.model.names))*cfg.Timeout + time.Second,
 		Window: p.model.window, Answer: cfg.MaxTokens,
 	}
 	if err := p.spending(ctx, &plan); err != nil {

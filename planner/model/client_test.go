@@ -200,6 +200,8 @@ func TestFailures(t *testing.T) {
 		{"a stream cut in an event", 200, nil, "data: {\"choices\":[{\"delta\":{\"content\":\"Hi\"}}]}\n\ndata: {\"choices\":[{\"del", schemas.ClassModelUnavailable, false, -1, "stream_cut: event 2 is cut off"},
 		{"a stream with an error", 200, nil, "data: {\"choices\":[{\"delta\":{\"content\":\"Hi\"}}]}\n\ndata: {\"error\":{\"message\":\"slow\",\"code\":429}}\n\ndata: [DONE]\n", schemas.ClassModelRateLimited, false, -1, "slow"},
 		{"a filter", 400, nil, `{"error":{"message":"filtered","code":"content_filter"}}`, schemas.ClassModelRefused, true, -1, "filtered"},
+		{"a prompt against the policy", 400, nil, `{"error":{"message":"flagged","code":"invalid_prompt"}}`, schemas.ClassModelRefused, true, -1, "flagged"},
+		{"too long, in words", 400, nil, `{"message":"This model's maximum context length is 4096 tokens."}`, schemas.ClassModelUnavailable, true, -1, "--model-window"},
 		{"brackets", 200, nil, strings.Repeat("[", 4<<20), schemas.ClassModelOutputUnparseable, false, -1, "JSON"},
 		{"too large", 200, nil, `{"choices":"` + strings.Repeat("x", 9<<20), schemas.ClassModelOutputUnparseable, false, -1, "larger than 8388608 bytes"},
 		{"201", 201, nil, fine, schemas.ClassModelUnavailable, true, -1, "answered 201"},

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"callgate.dev/planner"
 	"callgate.dev/schemas"
 	"callgate.dev/schemas/reply"
 )
@@ -29,7 +30,7 @@ func (t *transport) refused(status int, header http.Header, said reply.ServerErr
 	case status == http.StatusTooManyRequests:
 		err = schemas.Errorf(said.Class(status), "%s", where)
 	case status == http.StatusUnauthorized:
-		return permanent("set a valid API key")
+		return planner.Everywhere(permanent("set a valid API key"))
 	case status == http.StatusForbidden:
 		return permanent("this key may not use this model or server")
 	case status == http.StatusNotFound && said.Is("no_recorded_answer"):
@@ -37,8 +38,8 @@ func (t *transport) refused(status int, header http.Header, said reply.ServerErr
 	case status == http.StatusNotFound:
 		return permanent("check the base URL, which mostly ends in /v1, and the model's name")
 	case status >= 300 && status < 400:
-		return permanent("it redirects: set the base URL to where it sends to, " + clip(t.redact(header.Get("Location")), 200))
-	case status == http.StatusRequestEntityTooLarge || said.Is("context_length_exceeded"):
+		return planner.Everywhere(permanent("it redirects: set the base URL to where it sends to, " + clip(t.redact(header.Get("Location")), 200)))
+	case status == http.StatusRequestEntityTooLarge || tooLong(said):
 		return permanent("the conversation is too long for this model: set --model-window to what it takes")
 	case slices.Contains([]int{http.StatusRequestTimeout, http.StatusConflict, http.StatusTooEarly}, status) || status >= 500:
 		err = schemas.Errorf(schemas.ClassModelUnavailable, "%s", where)
@@ -49,6 +50,13 @@ func (t *transport) refused(status int, header http.Header, said reply.ServerErr
 		return schemas.RetryAfter(err, wait)
 	}
 	return err
+}
+
+// tooLong reports whether a server says that the conversation exceeds the
+// model's window. Most have no code for it.
+func tooLong(said reply.ServerError) bool {
+	text := strings.ToLower(said.Text)
+	return said.Is("context_length_exceeded") || slices.ContainsFunc([]string{"context length", "context window", "context size", "prompt is too long"}, func(words string) bool { return strings.Contains(text, words) })
 }
 
 // printable makes one line of a message, without what would steer a terminal.

@@ -24,7 +24,7 @@ func (e ServerError) Is(codes ...string) bool {
 // Class is the error's class, under the status that it came with.
 func (e ServerError) Class(status int) schemas.Class {
 	switch {
-	case e.Is("content_filter", "content_policy_violation"):
+	case e.Is("content_filter", "content_policy_violation", "invalid_prompt", "ResponsibleAIPolicyViolation"):
 		return schemas.ClassModelRefused
 	case status == http.StatusTooManyRequests:
 		return schemas.ClassModelRateLimited
