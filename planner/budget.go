@@ -63,7 +63,7 @@ func (p *Planner) most(in schemas.Envelope, req Request) (schemas.Amount, error)
 	if p.config.Ledger == nil && in.Job.Limits.CostMicroUSD == 0 {
 		return schemas.Amount{}, nil // nobody asks
 	}
-	prompt, answer := window.Count(req.Messages, req.Tools), min(p.config.Answer, req.MaxTokens)
+	prompt, answer := window.Count(req.Messages, req.Tools), req.MaxTokens
 	most := schemas.Amount{Tokens: int64(prompt + answer), Turns: 1}
 	for _, model := range p.models(in.Job) {
 		if model == "" {

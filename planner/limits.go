@@ -30,13 +30,14 @@ func overspent(in schemas.Envelope) *schemas.Error {
 func (p *Planner) allot(in schemas.Envelope, req *Request) *schemas.Error {
 	left := in.Job.Limits.Tokens - in.Spent.Tokens()
 	need := window.Bound(req.Messages, req.Tools)
-	if need+p.config.Answer > left { // else nothing depends on the very number
+	_, answer := p.window(req.Model)
+	if need+answer > left { // else nothing depends on the very number
 		need = EstimateRequest(*req)
 	}
 	if need >= left {
 		return schemas.Errorf(schemas.ClassBudgetExhausted, "limits.tokens: the next request needs about %d tokens, %d of %d are left", need, left, in.Job.Limits.Tokens)
 	}
-	req.MaxTokens = left - need
+	req.MaxTokens = min(answer, left-need)
 	return nil
 }
 

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"callgate.dev/planner/prompt"
@@ -21,11 +23,12 @@ type Config struct {
 	// Timeout is how long handling one event may take, the model's answer
 	// included; 8 s by default.
 	Timeout time.Duration
-	// Window is how many tokens the model takes, its answer included; 128000 by
-	// default.
-	Window int
+	// Window is how many tokens a model takes, its answer included; 128000 by
+	// default. Windows names the models that take another number.
+	Window  int
+	Windows map[string]int
 	// Answer is how many of them are kept free for the answer: 4096 by default,
-	// and at most a half of Window.
+	// and at most a half of a model's window.
 	Answer int
 	// Models are asked in turn where a job names none, until one answers; empty for
 	// the one that Model has of itself.
@@ -62,6 +65,11 @@ func (c Config) Validate() error {
 	if c.Window != 0 && c.Window < MinWindow {
 		faults = append(faults, fmt.Errorf("planner: Window is %d tokens: give at least %d, or 0 for %d", c.Window, MinWindow, defaultWindow))
 	}
+	for _, name := range slices.Sorted(maps.Keys(c.Windows)) {
+		if tokens := c.Windows[name]; tokens < MinWindow {
+			faults = append(faults, fmt.Errorf("planner: Windows of %q is %d tokens: give at least %d", name, tokens, MinWindow))
+		}
+	}
 	if c.Answer < 0 {
 		faults = append(faults, fmt.Errorf("planner: Answer is %d tokens: give a number, or 0 for %d", c.Answer, defaultAnswer))
 	}
@@ -88,8 +96,18 @@ func New(config Config) (*Planner, error) {
 		config.Timeout = schemas.Deadlines[schemas.StatePlanning].Limit
 	}
 	config.Window = cmp.Or(config.Window, defaultWindow)
-	config.Answer = min(cmp.Or(config.Answer, defaultAnswer), config.Window/2)
+	config.Answer = cmp.Or(config.Answer, defaultAnswer)
 	return &Planner{config: config}, nil
+}
+
+// window returns how many tokens a model takes, and how many of them are kept
+// free for its answer.
+func (p *Planner) window(model string) (tokens, answer int) {
+	tokens, ok := p.config.Windows[model]
+	if !ok {
+		tokens = p.config.Window
+	}
+	return tokens, min(p.config.Answer, tokens/2)
 }
 
 // Deadline returns Config.Timeout.

@@ -30,7 +30,7 @@ type Request struct {
 	// ToolChoice is empty where the model may choose, else a word of
 	// schemas.Job's, or the name of one of Tools.
 	ToolChoice string
-	MaxTokens  int    // what is left of the job's budget for the answer
+	MaxTokens  int    // what the model's window and the job's budget leave for the answer
 	User       string // tells conversations apart that begin alike
 }
 

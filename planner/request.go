@@ -52,7 +52,8 @@ func (p *Planner) assemble(in schemas.Envelope, model string, said []schemas.Mes
 		{Role: schemas.RoleSystem, Content: system},
 		{Role: schemas.RoleUser, Content: task},
 	}
-	shown, full := window.Fit(p.config.Window-p.config.Answer, messages, said, tools)
+	size, answer := p.window(model)
+	shown, full := window.Fit(size-answer, messages, said, tools)
 	if full != nil {
 		return Request{}, full
 	}

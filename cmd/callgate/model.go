@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -28,7 +29,7 @@ type modelFlags struct {
 	url, name, answers string
 	timeout            time.Duration
 	maxTokens          int
-	window             int
+	windows            windows
 	names              []string // the model, then those to fall back to
 	plays              bool     // the command has --answers
 	stream             bool     // ask for events
@@ -41,8 +42,40 @@ func (m *modelFlags) flags(cmd *cobra.Command) {
 	periodFlag(f, &m.timeout, "model-timeout", 8*time.Second, time.Millisecond, "how long a request to the model may take")
 	f.BoolVar(&m.stream, "model-stream", false, "ask the model for its answer as a stream of events, and join them")
 	numberFlag(f, &m.maxTokens, "max-tokens", 0, 0, unbounded, "bound of one answer, in tokens (default 4096)")
-	numberFlag(f, &m.window, "model-window", 128_000, planner.MinWindow, unbounded, "tokens that the model takes at once, its answer included; longer conversations are shortened to fit")
+	m.windows.all = 128_000
+	f.Var(&m.windows, "model-window", "tokens that a model takes at once, its answer included, such as 128000,small=8192 where one takes another number; longer conversations are shortened to fit")
 }
+
+// windows are how many tokens models take: all, and those that are named.
+type windows struct {
+	all   int
+	named map[string]int
+}
+
+func (w *windows) Set(s string) error {
+	for part := range strings.SplitSeq(s, ",") {
+		name, tokens := "", part
+		if i := strings.LastIndexByte(part, '='); i >= 0 {
+			name, tokens = part[:i], part[i+1:]
+		}
+		n, err := strconv.Atoi(tokens)
+		if err != nil || n < planner.MinWindow || strings.HasPrefix(part, "=") {
+			return fmt.Errorf("a whole number, at least %d, or MODEL=NUMBER; several with commas between", planner.MinWindow)
+		}
+		if name == "" {
+			w.all = n
+			continue
+		}
+		if w.named == nil {
+			w.named = map[string]int{}
+		}
+		w.named[name] = n
+	}
+	return nil
+}
+
+func (w *windows) String() string { return strconv.Itoa(w.all) }
+func (w *windows) Type() string   { return "tokens" }
 
 // errNoModel names every way to have a model that the command has.
 func (m *modelFlags) errNoModel() error {

@@ -33,7 +33,7 @@ func (p *pipeline) planner(ctx context.Context) error {
 	}
 	plan := planner.Config{
 		Model: client, Catalogue: p.registry, Env: p.env, Component: rolePlanner, Timeout: time.Duration(len(p.model.names))*cfg.Timeout + time.Second,
-		Window: p.model.window, Answer: cfg.MaxTokens,
+		Window: p.model.windows.all, Windows: p.model.windows.named, Answer: cfg.MaxTokens,
 	}
 	if err := p.spending(ctx, &plan); err != nil {
 		return err
